@@ -37,22 +37,23 @@ setup: $(READY) ## the virtual environment, if it is missing or older than the l
 # pip stands in where uv cannot: no wheel of uv for this machine, or an index that only pip is configured for.
 # The build is not isolated: its backend comes from the lock too, so nothing is fetched unpinned.
 $(READY): pyproject.toml $(LOCK) | $(BIN)/python
-	{ $(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode $(LOCK) \
+	@echo "Installing what $(LOCK) lists into $(VENV)" >&2
+	@{ $(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode $(LOCK) \
 	  && $(BIN)/uv pip install --quiet --python $(BIN)/python --offline --no-deps --no-build-isolation --editable .; } \
 	|| { $(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK) \
 	  && $(BIN)/python -m pip install --quiet --no-index --no-deps --no-build-isolation --editable .; }
-	touch $@
+	@touch $@
 
 $(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("emancipa needs Python 3.11 or newer: make PYTHON=...")'
-	$(PYTHON) -m venv $(VENV)
-	sed -n '/^uv==/,/[^\\]$$/p' $(LOCK) > $(VENV)/uv.txt
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(VENV)/uv.txt || true
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("needs Python 3.11 or newer: make PYTHON=...")'
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "needs venv: apt-get install python3-venv" >&2; exit 1; }
+	@sed -n '/^uv==/,/[^\\]$$/p' $(LOCK) > $(VENV)/uv.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement $(VENV)/uv.txt || true
 
 lock: | $(BIN)/python ## requirements.lock anew from pyproject.toml; UPGRADE=--upgrade takes newer versions
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --all-extras --generate-hashes \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE) --output-file $(LOCK)
-	! grep -nE '://|^-|file:' $(LOCK)    # hashes bind the files, so no address belongs here
+	@! grep -nE '://|^-|file:' $(LOCK)    # hashes bind the files: an address or a path would bind the machine
 
 clean: ## removes the virtual environment and the tools' caches, never the data
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
