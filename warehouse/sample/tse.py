@@ -1,0 +1,308 @@
+"""TSE's answers: sections and the places they vote at (simulated), and the official TSE–IBGE codes.
+
+Forty-one columns as TSE publishes them since 2016: cp1252, CRLF, `;`, text in quotes and integers bare. Coordinates
+have a comma and no leading zero in the current file, a point in the 2024 one. Every voter, name, address and point is
+simulated; names of places say so.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from warehouse.sample import story
+from warehouse.sample.facts import District, Facts
+from warehouse.sample.files import zipped
+from warehouse.sample.layout import Box
+from warehouse.sample.sectors import share
+
+LEIAME = b"%PDF-1.4\n% SIMULATED: the sample's stand-in for TSE's leiame.pdf\n%%EOF\n"
+_COLUMNS = (
+    "DT_GERACAO HH_GERACAO AA_ELEICAO DT_ELEICAO DS_ELEICAO NR_TURNO SG_UF CD_MUNICIPIO NM_MUNICIPIO NR_ZONA NR_SECAO "
+    "CD_TIPO_SECAO_AGREGADA DS_TIPO_SECAO_AGREGADA NR_SECAO_PRINCIPAL NR_LOCAL_VOTACAO NM_LOCAL_VOTACAO CD_TIPO_LOCAL "
+    "DS_TIPO_LOCAL DS_ENDERECO NM_BAIRRO NR_CEP NR_TELEFONE_LOCAL NR_LATITUDE NR_LONGITUDE CD_SITU_LOCAL_VOTACAO "
+    "DS_SITU_LOCAL_VOTACAO CD_SITU_ZONA DS_SITU_ZONA CD_SITU_SECAO DS_SITU_SECAO CD_SITU_LOCALIDADE DS_SITU_LOCALIDADE "
+    "CD_SITU_SECAO_ACESSIBILIDADE DS_SITU_SECAO_ACESSIBILIDADE QT_ELEITOR_SECAO QT_ELEITOR_ELEICAO_FEDERAL "
+    "QT_ELEITOR_ELEICAO_ESTADUAL QT_ELEITOR_ELEICAO_MUNICIPAL NR_LOCAL_VOTACAO_ORIGINAL NM_LOCAL_VOTACAO_ORIGINAL "
+    "DS_ENDERECO_LOCVT_ORIGINAL"
+).split()
+PLACE_HEADER = ";".join(f'"{column}"' for column in _COLUMNS) + "\r\n"
+_MUNICIPALITY_COLUMNS = (
+    "DT_GERACAO HH_GERACAO CD_UF_TSE CD_UF_IBGE SG_UF NM_UF CD_MUNICIPIO_TSE NM_MUNICIPIO_TSE CD_MUNICIPIO_IBGE "
+    "NM_MUNICIPIO_IBGE"
+).split()
+MUNICIPALITY_HEADER = ";".join(f'"{column}"' for column in _MUNICIPALITY_COLUMNS) + "\r\n"
+_TSE_STATES = {"ES": 14}  # TSE numbers states its own way; the others do not matter here
+
+_KINDS = {1: "Convencional", 2: "Voto em trânsito", 3: "Preso provisório"}
+_CITIES_WITH_ZONES = 100_000  # people; each such município has two electoral zones
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A polling place: where it is, what it is called, the voters of its sections. `point` is (longitude, latitude)."""
+
+    uf: str
+    tse_code: str
+    municipality_name: str
+    zone: int
+    number: int
+    name: str
+    address: str
+    bairro: str
+    point: tuple[float, float] | None
+    point_2024: tuple[float, float] | None
+    sections: tuple[tuple[int, int], ...]  # (NR_SECAO, voters)
+    kind: int = 1
+    is_blocked: bool = False
+    moved_to: "Place | None" = None  # where its first two sections vote this time
+    joins_sections: bool = False  # its second section votes with its first
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The columns that say which publication a row belongs to."""
+
+    generated: str
+    year: int
+    day: str
+    number: int
+    is_municipal: bool
+    decimal: str
+
+
+CURRENT = Round('"05/10/2026";"06:29:34"', 2026, "04/10/2026", 1, False, ",")
+FIRST_2024 = Round('"29/10/2024";"02:00:30"', 2024, "06/10/2024", 1, True, ".")
+SECOND_2024 = Round('"29/10/2024";"02:00:30"', 2024, "27/10/2024", 2, True, ".")
+
+
+def coordinate(degrees: float | None, decimal: str) -> str:
+    """A coordinate as TSE writes it: `-22,8471023`, `,0436565` (comma: no leading zero), `-23.6181607`, `-1`."""
+    if degrees is None:
+        return "-1"
+    text = f"{degrees:.7f}".rstrip("0")
+    return text if decimal == "." else text.replace(".", ",").replace("-0,", "-,").removeprefix("0")
+
+
+def _quote(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _voters(facts: Facts, chance: random.Random) -> dict[str, int]:
+    """Voters of each district: 75 to 78 % of its município's latest estimate, shared as the census counts."""
+    latest = facts.estimates[max(facts.estimates)]
+    found: dict[str, int] = {}
+    for code, parts in facts.by_municipality.items():
+        total = round(latest[code] * chance.uniform(0.75, 0.78))
+        counted = share(total, [part.population for part in parts])
+        found |= {part.code: amount for part, amount in zip(parts, counted, strict=True)}
+    return found
+
+
+def _near_border(box: Box, chance: random.Random) -> tuple[float, float]:
+    """A point 100 to 300 m from the box's southern or western side."""
+    x, y = box.point(chance.random(), chance.random(), 0.1)
+    metres = chance.uniform(0.1, 0.3) / 111.0
+    return (x, box.south + metres) if chance.random() < 0.5 else (box.west + metres, y)
+
+
+def _where(district: District, box: Box, seat: Box, index: int, chance: random.Random) -> tuple[
+    tuple[float, float] | None, tuple[float, float] | None
+]:
+    """The point of a place now, and in 2024."""
+    inside = box.point(chance.random(), chance.random())
+    if district.code in story.NAMED_ELSEWHERE:
+        inside = seat.point(chance.random(), chance.random())
+    if district.code in story.NEAR_BORDERS:
+        inside = _near_border(box, chance)
+    if district.code in story.NAMED_ONLY | story.HAND_SUPPLIED:
+        return None, None
+    if district.code in story.LAST_ELECTION_ONLY and index % 2:
+        return None, inside
+    return inside, inside
+
+
+def _bairro(district: District, index: int) -> str:
+    name = district.name.upper()
+    if district.code in story.HAND_SUPPLIED:
+        return "ZONA RURAL"
+    if district.code in story.PARENTHESES:
+        return f"CENTRO ({name})"
+    if district.is_seat:
+        return "CENTRO" if index == 0 else f"BAIRRO {index}"
+    if district.code in story.NAMED_ELSEWHERE:
+        return f"{name}-DISTRITO"
+    if district.code in story.NAMED_ONLY or index == 0:
+        return name
+    return (f"{name}-DISTRITO", f"BAIRRO {index}", f"DISTRITO DE {name}", "ZONA RURAL")[index % 4]
+
+
+def _of_district(
+    facts: Facts, district: District, split: Sequence[int], boxes: Mapping[str, Box], zones: Sequence[int],
+    section_voters: int, chance: random.Random,
+) -> list[Place]:
+    """A district's places, yet without numbers: those are given out per município and zone."""
+    municipality = facts.municipalities[district.municipality]
+    parts = facts.by_municipality[municipality.code]
+    seat = next((part for part in parts if part.is_seat), parts[0])
+    found = []
+    for index, amount in enumerate(split):
+        now, then = _where(district, boxes[district.code], boxes[seat.code], index, chance)
+        counts = share(amount, [1.0] * max(1, -(-amount // section_voters)))
+        found.append(
+            Place(
+                *(facts.state.uf, municipality.tse_code, municipality.name.upper(), zones[index % len(zones)], 0),
+                *("", f"RUA SIMULADA {district.code[-4:]}, {index + 10}", _bairro(district, index), now, then),
+                tuple((0, count) for count in counts),
+            )
+        )
+    return found
+
+
+def _with_story(code: str, places: list[Place], last_of_seat: int) -> list[Place]:
+    """The places of a município with what `story` says happens there."""
+    first, last = places[0], places[last_of_seat]
+    if code in story.UNASSIGNED:
+        places[last_of_seat] = replace(last, point=None, point_2024=None, bairro="ZONA RURAL")
+    if code in story.OUTSIDE:
+        places[last_of_seat] = replace(last, point=(-38.5, -20.3), point_2024=None, bairro="CENTRO")
+    if code == story.BLOCKED:
+        places[0] = replace(first, is_blocked=True)
+    if code == story.AGGREGATED:
+        places[0] = replace(first, joins_sections=True)
+    if code == story.PRISON:
+        prison = ((0, 180),)
+        places.append(replace(last, bairro="COMPLEXO PENITENCIARIO", kind=3, sections=prison))
+    if code == story.TRANSIT:
+        places.append(replace(last, bairro="CENTRO", kind=2, sections=((0, 0),)))
+    return places
+
+
+def _numbered(code: str, places: Iterable[Place]) -> list[Place]:
+    """Numbers and names: place and section numbers start again in every município and zone, as TSE's do."""
+    next_free: dict[int, tuple[int, int]] = {}
+    found = []
+    for place in places:
+        number, section = next_free.get(place.zone, (1015, 1))
+        next_free[place.zone] = (number + 11, section + len(place.sections))
+        sections = tuple((section + i, count) for i, (_, count) in enumerate(place.sections))
+        name = f"ESCOLA SIMULADA {place.zone}-{number}"
+        found.append(replace(place, number=number, name=name, sections=sections))
+    if code == story.ODD_NAMES:
+        found[0] = replace(found[0], name='ESCOLA SIMULADA "PROFESSORA ANITA"')
+        found[1] = replace(found[1], name="ESCOLA SIMULADA PAU D\u2019ALHO")
+    if code == story.RELOCATED:
+        found[0] = replace(found[0], moved_to=found[2])
+    return found
+
+
+def places(
+    facts: Facts, boxes: Mapping[str, Box], place_voters: int = 1600, section_voters: int = 380
+) -> list[Place]:
+    """Every polling place of a state. Larger `place_voters` and `section_voters` make fewer rows."""
+    chance = random.Random(f"{facts.state.uf} polling places")
+    voters = _voters(facts, chance)
+    found: list[Place] = []
+    for order, (code, parts) in enumerate(facts.by_municipality.items(), start=1):
+        for part in parts:
+            if part.code in story.WITHOUT_PLACES:
+                voters[parts[0].code] += voters.pop(part.code)
+        crowded = sum(part.population for part in parts) > _CITIES_WITH_ZONES
+        zones = (order, 100 + order) if crowded else (order,)
+        local, last_of_seat = [], 0
+        for part in parts:
+            total = voters.get(part.code, 0)
+            split = share(total, [1.0] * max(1, round(total / place_voters))) if total else []
+            local += _of_district(facts, part, split, boxes, zones, section_voters, chance)
+            last_of_seat = last_of_seat or len(local) - 1
+        found += _numbered(code, _with_story(code, local, last_of_seat))
+    return found
+
+
+def _rows(place: Place, publication: Round) -> Iterator[str]:
+    """The rows of a place's sections, as one publication has them."""
+    for index, (section, count) in enumerate(place.sections):
+        used = place.moved_to if place.moved_to and index < 2 and not publication.is_municipal else place
+        joined = place.joins_sections and index == 1
+        voting = 0 if joined else count
+        if place.joins_sections and index == 0:
+            voting += place.sections[1][1]
+        kind, principal = ('2;"Agregada"', place.sections[0][0]) if joined else ('1;"Principal"', -1)
+        point = used.point_2024 if publication.is_municipal else used.point
+        longitude, latitude = point or (None, None)
+        turns = f"0;0;{voting}" if publication.is_municipal else f"{voting};{voting};0"
+        accessible = '"1";"Com acessibilidade"' if section % 3 else '"0";"Sem acessibilidade"'
+        phone = "-1" if used.number % 4 else "27" + str(30000000 + used.zone * 1000 + used.number)
+        yield (
+            f'{publication.generated};{publication.year};"{publication.day}";"{publication.number}º Turno";'
+            f'{publication.number};"{place.uf}";"{place.tse_code}";{_quote(place.municipality_name)};{place.zone};'
+            f"{section};{kind};{principal};{used.number};{_quote(used.name)};{used.kind};"
+            f'"{_KINDS[used.kind]}";{_quote(used.address)};{_quote(used.bairro)};"29{used.zone:03}000";"{phone}";'
+            f'"{coordinate(latitude, publication.decimal)}";"{coordinate(longitude, publication.decimal)}";'
+            f'{"5;" if used.is_blocked else "1;"}{_quote("BLOQUEADO" if used.is_blocked else "ATIVO")};-1;"ATIVO";'
+            f'1;"ATIVO";1;"Ativo";{accessible};{count};{turns};'
+            f"{place.number};{_quote(place.name)};{_quote(place.address)}\r\n"
+        )
+
+
+def elsewhere() -> list[Place]:
+    """A few places that are not the state's: two abroad (ZZ) and one at the equator, as in the national file."""
+    abroad = replace(
+        Place("ZZ", "30228", "NOVA YORK", 1, 1082, "SIMULATED COLLEGE", "1 SIMULATED ST", "CENTRO", None, None, ()),
+        sections=((290, 347), (291, 251)),
+    )
+    munich = replace(abroad, tse_code="30180", municipality_name="MUNIQUE", number=1031, sections=((112, 251),))
+    macapa = Place(
+        *("AP", "06050", "MACAPÁ", 14, 1074, "ESCOLA SIMULADA", "RUA SIMULADA 269", "CENTRO"),
+        *((-51.049995, 0.0436565), (-51.049995, 0.0436565), ((34, 324), (42, 316))),
+    )
+    return [abroad, munich, macapa]
+
+
+def _table(found: Iterable[Place], rounds: Sequence[Round]) -> bytes:
+    rows = (row for place in found for turn in rounds for row in _rows(place, turn))
+    return (PLACE_HEADER + "".join(rows)).encode("cp1252")
+
+
+def current_places(found: Sequence[Place]) -> bytes:
+    """`eleitorado_local_votacao_ATUAL.zip`: one national file."""
+    return zipped({"eleitorado_local_votacao_ATUAL.csv": _table(found, [CURRENT]), "leiame.pdf": LEIAME})
+
+
+def places_2026(found: Sequence[Place]) -> bytes:
+    """`eleitorado_local_votacao_2026.zip`: a file per state, abroad, and `_BRASIL`, which repeats them all."""
+    name = "eleitorado_local_votacao_2026_{}.csv"
+    states = sorted({place.uf for place in found})
+    members = {name.format(uf): _table((p for p in found if p.uf == uf), [CURRENT]) for uf in states}
+    return zipped(members | {name.format("BRASIL"): _table(found, [CURRENT]), "leiame.pdf": LEIAME})
+
+
+def places_2024(found: Sequence[Place]) -> bytes:
+    """`eleitorado_local_votacao_2024.zip`: the election before, with a second round where there was one.
+
+    Slightly fewer voters, and coordinates of places that have none today.
+    """
+    second = {place.tse_code for place in found if place.municipality_name == "SERRA"}
+    fewer = [
+        replace(place, moved_to=None, sections=tuple((n, count - count // 40) for n, count in place.sections))
+        for place in found
+        if place.uf != "ZZ"
+    ]
+    rows = "".join(
+        row
+        for place in fewer
+        for turn in ((FIRST_2024, SECOND_2024) if place.tse_code in second else (FIRST_2024,))
+        for row in _rows(place, turn)
+    )
+    table = (PLACE_HEADER + rows).encode("cp1252")
+    return zipped({"eleitorado_local_votacao_2024.csv": table, "leiame.pdf": LEIAME})
+
+
+def municipalities(states: Iterable[Facts]) -> bytes:
+    """`municipio_tse_ibge.zip`: TSE's codes unpadded in quotes, IBGE's bare, names in Title Case."""
+    rows = "".join(
+        f'"29/11/2026";"09:00:07";{_TSE_STATES.get(facts.state.uf, 0)};{facts.state.code};"{facts.state.uf}";'
+        f'"{facts.state.name}";"{int(place.tse_code)}";"{place.name.title()}";{place.code};"{place.name.title()}"\r\n'
+        for facts in states
+        for place in facts.municipalities.values()
+    )
+    return zipped({"municipio_tse_ibge.csv": (MUNICIPALITY_HEADER + rows).encode("cp1252"), "leiame.pdf": LEIAME})
