@@ -3,3 +3,35 @@
 Everything written to disk is written here, aside first and then switched in one step, so that a reader always
 finds a whole release. It alone may import duckdb; it knows the declarations in transforms/, and no checks.
 """
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from transforms.errors import UsageError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+DATABASE = "emancipa.duckdb"
+DEFAULT_DATA = Path(__file__).parent / "data"
+
+
+def connect(data: str | Path | None = None, release: str | None = None) -> "DuckDBPyConnection":
+    """The published DuckDB file, read only; also while a run is going on. Each call opens the newest release.
+
+    `data` is the data folder (default EMANCIPA_DATA, else warehouse/data), `release` an older release's id.
+    """
+    import duckdb  # noqa: PLC0415  what only needs the data folder starts light
+
+    folder = Path(data or os.environ.get("EMANCIPA_DATA") or DEFAULT_DATA)
+    path = (folder / "releases" / release if release else folder / "current") / DATABASE
+    if not path.exists():
+        raise UsageError(
+            f"no release {release}" if release else "nothing has been published here yet",
+            where=str(path),
+            action="run `emancipa run --uf UF` first, or name the data folder",
+        )
+    # The real path differs from release to release: within a process, DuckDB would otherwise hand out the file
+    # it already holds under the name `current`.
+    return duckdb.connect(str(path.resolve()), read_only=True)

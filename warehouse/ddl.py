@@ -1,0 +1,87 @@
+"""From a table's declaration to DuckDB: types, NOT NULL, primary key, and the words as comments.
+
+Types are the plain ones that every client since 1.4 and every driver knows: no HUGEINT, no ENUM, no extension
+type. Moments are TIMESTAMP holding UTC, not TIMESTAMPTZ: that one shifts with the reader's time zone, and
+needs ICU in the client (and pytz in Python) only to be shown.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from transforms.schema import Column, Kind, Table, Unit
+
+TYPES: Mapping[Kind, str] = {
+    Kind.TEXT: "VARCHAR",
+    Kind.CODE: "VARCHAR",
+    Kind.INTEGER: "BIGINT",
+    Kind.MONEY: "DECIMAL(18,2)",
+    Kind.EXACT: "DECIMAL(24,5)",
+    Kind.RATIO: "DECIMAL(18,4)",
+    Kind.FLOAT: "DOUBLE",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+    Kind.BINARY: "BLOB",
+}
+
+
+def quoted(*parts: str) -> str:
+    """A dotted identifier, each part in double quotes."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+
+
+def literal(text: str) -> str:
+    """A text in single quotes."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def table_comment(table: Table) -> str:
+    """The grain, then every warning: what a reader must know before using the table."""
+    return " ".join([sentence(table.grain), *(f"Warning: {sentence(warning)}" for warning in table.warnings)])
+
+
+def column_comment(column: Column) -> str:
+    """Description, unit, allowed values and upstream column, as one text."""
+    facts = {
+        "Unit": column.unit.value if column.unit and column.unit is not Unit.VARIES else None,
+        "Unit in": "column unit" if column.unit is Unit.VARIES else None,
+        "Time zone": "UTC" if column.kind is Kind.TIMESTAMP else None,
+        "One of": ", ".join(value or "(empty)" for value in column.values) if column.values else None,
+        "Source column": column.source,
+    }
+    return " ".join([sentence(column.description), *(f"{name}: {fact}." for name, fact in facts.items() if fact)])
+
+
+def sentence(text: str) -> str:
+    """The text with a full stop at its end."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def create_table(table: Table) -> str:
+    """The statements that make an empty table and say what everything in it is."""
+    lines = [
+        f"{quoted(column.name)} {TYPES[column.kind]}{'' if column.nullable else ' NOT NULL'}"
+        for column in table.columns
+    ]
+    if table.key:
+        lines.append(f"PRIMARY KEY ({', '.join(map(quoted, table.key))})")
+    body = ",\n  ".join(lines)
+    name = quoted(table.schema_name, table.short_name)
+    return "\n".join([f"CREATE TABLE {name} (\n  {body}\n);", *comments(table, "TABLE")])
+
+
+def comments(table: Table, what: str) -> Iterator[str]:
+    """The comments on a table (or view, as `what` says) and on each of its columns."""
+    name = quoted(table.schema_name, table.short_name)
+    yield f"COMMENT ON {what} {name} IS {literal(table_comment(table))};"
+    for column in table.columns:
+        yield f"COMMENT ON COLUMN {name}.{quoted(column.name)} IS {literal(column_comment(column))};"
+
+
+def stored(table: Table, frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+    """The rows as they are stored, in the DuckDB file and in Parquet alike: conformed, moments in plain UTC."""
+    rows = table.conform(frame.lazy().collect())
+    return rows.with_columns(
+        pl.col(column.name).dt.replace_time_zone(None) for column in table.columns if column.kind is Kind.TIMESTAMP
+    )
