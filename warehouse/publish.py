@@ -1,0 +1,299 @@
+"""Publishing: one run at a time, a release built aside, switched in one step, and never half a release to read.
+
+    data/lock                held (flock) for the length of a run; says who holds it
+    data/building/<id>       what is being written; whatever a killed run left there goes at the next start
+    data/releases/<id>       whole releases, by the moment of their build; files are read only
+    data/current             a relative link to one of them, replaced atomically
+    data/history.jsonl       every publication and rollback, one JSON object a line; outlives the releases
+    data/pins                ids of releases that are never pruned, one a line, `#` begins a comment
+
+Order is the protocol: flush, rename, switch, record, prune. A crash between any two leaves `current` on a whole
+release, the old one or the new one. Tests kill the process at every step.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from transforms.errors import ChecksRefused, EmancipaError, Locked, UsageError
+from warehouse import DATABASE
+from warehouse.build import sealed
+
+CURRENT, RELEASES, BUILDING, LOCK, HISTORY, PINS = (
+    "current", "releases", "building", "lock", "history.jsonl", "pins",
+)  # fmt: skip
+MANIFEST = "release.json"
+STAMP = "%Y%m%dT%H%M%SZ"
+STEPS = ("flush", "rename", "switch", "record", "prune")
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What pruning leaves: the newest `count` releases, and every one younger than `days`."""
+
+    count: int = 30
+    days: int = 90
+
+
+KEEP = Keep()
+
+
+def release_id(now: datetime, contents_hash: str) -> str:
+    """`20261130T050000Z-ab12cd34`: sorts by time; equal endings have equal figures."""
+    return f"{now.astimezone(UTC):{STAMP}}-{contents_hash[:8]}"
+
+
+@contextmanager
+def lock(data: Path, *, now: datetime) -> Iterator[None]:
+    """Hold the data folder. The kernel frees the lock of a process that dies, however it dies."""
+    data.mkdir(parents=True, exist_ok=True)
+    with (data / LOCK).open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise Locked(
+                f"another run holds this data folder: {file.read().strip() or 'just started'}",
+                where=str(data / LOCK),
+                action="wait until it ends; nothing was touched",
+            ) from None
+        file.truncate(0)
+        file.write(f"pid {os.getpid()} on {socket.gethostname()}, since {now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
+        file.flush()
+        try:
+            yield
+        finally:
+            file.truncate(0)
+
+
+@contextmanager
+def building(data: Path, *, now: datetime) -> Iterator[Path]:
+    """An empty folder to write a release into; the lock must be held. Leftovers of killed runs go first.
+
+    If writing fails the folder goes too, except when checks refused: their report stays until the next start.
+    """
+    clean(data)
+    folder = data / BUILDING / f"{now.astimezone(UTC):{STAMP}}"
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    except ChecksRefused:
+        raise
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT} or "No space left" in str(error):
+            raise EmancipaError(
+                "the disk is full; readers keep the last release",
+                where=str(data),
+                action="free some space and run again",
+            ) from error
+        raise
+
+
+def clean(data: Path) -> None:
+    """Remove what killed runs left, and record a switch that was made but not written down."""
+    shutil.rmtree(data / BUILDING, ignore_errors=True)
+    for leftover in data.glob(f".{CURRENT}-*"):
+        leftover.unlink()
+    release = current(data)
+    if release and all(event["release"] != release for event in history(data)):
+        record(data, "published", release, at=built_at(release), reason="recorded after an interruption")
+
+
+def publish(
+    data: Path,
+    folder: Path,
+    release: str,
+    *,
+    now: datetime,
+    keep: Keep = KEEP,
+    step: Callable[[str], object] = str,
+) -> Path:
+    """Make a finished folder the current release; the lock must be held. `step` is told each step before it."""
+    if leftovers := [str(path) for path in folder.rglob("*.wal")]:
+        raise EmancipaError("the release is not sealed", where=", ".join(leftovers), action="run again")
+    sealed(folder / DATABASE)
+    step("flush")
+    _flush(folder)
+    step("rename")
+    target = data / RELEASES / release
+    target.parent.mkdir(exist_ok=True)
+    if target.exists():  # the same second and the same figures: a killed run got this far
+        shutil.rmtree(folder)
+    else:
+        folder.rename(target)
+        _sync(target.parent)
+    previous = current(data)
+    step("switch")
+    _switch(data, release)
+    step("record")
+    record(data, "published", release, at=now, previous=previous)
+    step("prune")
+    prune(data, now=now, keep=keep)
+    return target
+
+
+def rollback(data: Path, release: str | None = None, *, now: datetime, reason: str = "") -> str:
+    """Point `current` at another release (default: the one before it), and record it. Returns its id."""
+    with lock(data, now=now):
+        clean(data)
+        at_hand, previous = releases(data), current(data)
+        older = [found for found in at_hand if previous and found < previous]
+        target = release or (older[-1] if older else None)
+        if target is None or target not in at_hand:
+            raise UsageError(
+                f"no release {release}" if release else "no older release to go back to",
+                where=str(data / RELEASES),
+                action=f"releases at hand: {', '.join(at_hand) or 'none'}",
+            )
+        sealed(data / RELEASES / target / DATABASE)
+        _switch(data, target)
+        record(data, "rolled_back", target, at=now, previous=previous, reason=reason)
+        return target
+
+
+def prune(data: Path, *, now: datetime, keep: Keep) -> list[str]:
+    """Remove releases that are neither kept (see Keep), pinned nor current. Readers with a file open keep it."""
+    at_hand = releases(data)
+    spared = {current(data), *pinned(data), *at_hand[-max(keep.count, 2) :]}
+    gone = [
+        release for release in at_hand if release not in spared and built_at(release) < now - timedelta(days=keep.days)
+    ]
+    for release in gone:
+        # Out of sight first, so that no reader ever meets half a release.
+        leaving = data / BUILDING / f"pruned-{release}"
+        leaving.parent.mkdir(exist_ok=True)
+        (data / RELEASES / release).rename(leaving)
+        shutil.rmtree(leaving)
+    return gone
+
+
+def current(data: Path) -> str | None:
+    """Id of the release that readers see; None before the first."""
+    link = data / CURRENT
+    return link.readlink().name if link.is_symlink() and link.exists() else None
+
+
+def releases(data: Path) -> list[str]:
+    """Ids of the releases at hand, oldest first."""
+    return sorted(path.parent.name for path in (data / RELEASES).glob(f"*/{MANIFEST}"))
+
+
+def manifest(data: Path, release: str) -> dict[str, Any]:
+    """The release.json of a release."""
+    read: dict[str, Any] = json.loads((data / RELEASES / release / MANIFEST).read_text(encoding="utf-8"))
+    return read
+
+
+def predecessor(data: Path, uf: str) -> str | None:
+    """The release that a new one of this state is compared with: the current one, else the state's newest."""
+    now = current(data)
+    candidates = [*releases(data), *([now] if now else [])]
+    return next((found for found in reversed(candidates) if manifest(data, found)["uf"] == uf), None)
+
+
+def already(data: Path, fingerprint: str) -> str | None:
+    """The release made of the very same inputs: the current one, or the one it was rolled back from.
+
+    Without the second, the next night would publish again what somebody has just withdrawn.
+    """
+    now = current(data)
+    switches = [event for event in history(data) if event["event"] in {"published", "rolled_back"}]
+    withdrawn = switches[-1]["previous"] if switches and switches[-1]["event"] == "rolled_back" else None
+    at_hand = set(releases(data))
+    return next(
+        (
+            release
+            for release in (now, withdrawn)
+            if release in at_hand and manifest(data, release)["fingerprint"] == fingerprint
+        ),
+        None,
+    )
+
+
+def pinned(data: Path) -> set[str]:
+    """Ids in the pins file."""
+    try:
+        lines = (data / PINS).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return set()
+    return {name for line in lines if (name := line.partition("#")[0].strip())}
+
+
+def history(data: Path) -> list[Event]:
+    """Every publication and rollback, in order. A line torn by a crash is left out."""
+    events = []
+    with suppress(FileNotFoundError):
+        for line in (data / HISTORY).read_text(encoding="utf-8").splitlines():
+            with suppress(json.JSONDecodeError):
+                events.append(json.loads(line))
+    return events
+
+
+def record(
+    data: Path, event: str, release: str, *, at: datetime, previous: str | None = None, reason: str = ""
+) -> None:
+    """Append one event to the history, flushed to the disk."""
+    line = {
+        "at": f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "event": event,
+        "release": release,
+        "previous": previous,
+        "reason": reason,
+    }
+    with (data / HISTORY).open("a+b") as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            torn = file.read(1) != b"\n"
+            file.write(b"\n" if torn else b"")
+        file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def built_at(release: str) -> datetime:
+    """The moment in a release's id."""
+    return datetime.strptime(release.partition("-")[0], STAMP).replace(tzinfo=UTC)
+
+
+def _switch(data: Path, release: str) -> None:
+    link = data / f".{CURRENT}-{os.getpid()}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(Path(RELEASES) / release, target_is_directory=True)
+    try:
+        link.replace(data / CURRENT)
+    except OSError as error:
+        link.unlink()
+        raise EmancipaError(
+            f"`{CURRENT}` cannot be switched: {error.strerror}; readers keep the release they have",
+            where=str(data / CURRENT),
+            action="see who holds it, then run again",
+        ) from error
+    _sync(data)
+
+
+def _flush(folder: Path) -> None:
+    """Everything below a folder to the disk, its files read only from now on."""
+    for path in [folder, *folder.rglob("*")]:
+        if path.is_file():
+            path.chmod(0o444)
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,155 @@
+"""What a release holds besides the DuckDB file: Parquet copies, `release.json`, and the hashes that name it.
+
+Parquet and CSV depend on the inputs only, never on when or where they were made: two builds of the same
+snapshots are equal to the byte. What speaks of the run (moments, attempts, history) is in the DuckDB file and
+in release.json.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from warehouse.build import Tables
+from warehouse.ddl import column_comment, stored, table_comment
+from warehouse.publish import MANIFEST
+
+PARQUET, EXPORT = "parquet", "export"
+CODE = ("flows", "transforms", "sql", "expectations", "warehouse")
+LIBRARIES = ("emancipa", "polars", "pyarrow", "duckdb", "great-expectations", "prefect", "shapely")
+
+Snapshot = tuple[str, str, str]  # source, part, sha256
+
+
+def write_parquet(folder: Path, tables: Tables, provenance: Mapping[str, str]) -> None:
+    """One Parquet file a table, zstd, with its declaration and provenance as key-value metadata."""
+    target = folder / PARQUET
+    target.mkdir()
+    for name, (table, frame) in sorted(tables.items()):
+        words = {
+            "table": name,
+            "title": table.title,
+            "comment": table_comment(table),
+            "key": ", ".join(table.key),
+            "columns": json.dumps(
+                {column.name: column_comment(column) for column in table.columns}, ensure_ascii=False
+            ),
+        }
+        stored(table, frame).write_parquet(
+            target / f"{name}.parquet",
+            compression="zstd",
+            statistics=True,
+            metadata={f"emancipa.{key}": value for key, value in {**words, **provenance}.items()},
+        )
+
+
+def contents_hash(folder: Path) -> str:
+    """SHA-256 of the names and bytes of every Parquet and CSV file: equal hashes, equal figures."""
+    digest = hashlib.sha256()
+    for path in sorted([*(folder / PARQUET).glob("*.parquet"), *(folder / EXPORT).glob("*.csv")]):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def fingerprint(*, uf: str, as_of: date, snapshots: Iterable[Snapshot], rules: Mapping[str, str], code: str) -> str:
+    """SHA-256 of everything a release is made of. `rules` maps each rule set to the hash of its file."""
+    inputs = {
+        "uf": uf,
+        "as_of": as_of.isoformat(),
+        "snapshots": sorted(map(list, snapshots)),
+        "rules": dict(sorted(rules.items())),
+        "code": code,
+    }
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def code_hash() -> str:
+    """SHA-256 of the program itself: a changed line makes a new release, a new date or folder does not."""
+    digest = hashlib.sha256()
+    for package in CODE:
+        for name, path in sorted(_sources(files(package), package)):
+            digest.update(f"{name}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(folder: Traversable, name: str) -> Iterable[tuple[str, Traversable]]:
+    for path in folder.iterdir():
+        if path.is_dir() and path.name not in {"__pycache__", "data"}:
+            yield from _sources(path, f"{name}/{path.name}")
+        elif path.name.endswith((".py", ".sql", ".toml")):
+            yield f"{name}/{path.name}", path
+
+
+def versions() -> dict[str, str]:
+    """Of the program and of the libraries that shape its output."""
+    return {name: version(name) for name in LIBRARIES}
+
+
+def manifest(
+    *,
+    release: str,
+    built_at: datetime,
+    uf: str,
+    as_of: date,
+    fingerprint: str,
+    contents_hash: str,
+    rule_sets: Sequence[Mapping[str, Any]],
+    snapshots: Sequence[Mapping[str, Any]],
+    counts: Mapping[str, int],
+    checks: Mapping[str, int],
+    legal_notice: str,
+    simulated: bool,
+    predecessor: str | None = None,
+    not_published: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What release.json says. `rule_sets` have id, title and sha256 of their file; `snapshots` have source, part,
+    url, sha256 and fetched_at; `not_published` names staging tables too large for the file.
+    """
+    return {
+        "id": release,
+        "built_at": f"{built_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "as_of": as_of.isoformat(),
+        "uf": uf,
+        "simulated": simulated,
+        "legal_notice": legal_notice,
+        "rule_sets": list(rule_sets),
+        "fingerprint": fingerprint,
+        "contents_hash": contents_hash,
+        "code": code_hash(),
+        "predecessor": predecessor,
+        "checks": dict(checks),
+        "counts": dict(counts),
+        "not_published": list(not_published),
+        "snapshots": sorted(snapshots, key=lambda snapshot: (snapshot["source"], snapshot["part"])),
+        "versions": versions(),
+    }
+
+
+def same_figures(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
+    """Whether two releases differ in nothing but their date: the later one is then nothing new."""
+
+    def figures(contents: Mapping[str, Any]) -> list[Any]:
+        return [
+            contents["uf"],
+            contents["contents_hash"],
+            contents["code"],
+            [(rule_set["id"], rule_set["sha256"]) for rule_set in contents["rule_sets"]],
+            [(snapshot["source"], snapshot["part"], snapshot["sha256"]) for snapshot in contents["snapshots"]],
+        ]
+
+    return figures(earlier) == figures(later)
+
+
+def write_manifest(folder: Path, contents: Mapping[str, Any]) -> None:
+    """`release.json`: what the release is, in one file that needs no tool to read."""
+    text = json.dumps(contents, ensure_ascii=False, indent=2, default=str)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
