@@ -1,0 +1,194 @@
+"""The only door to Great Expectations: pandas frames and checks in, outcomes and Data Docs pages out.
+
+What a reader must not break: whatever Great Expectations does not plainly pass is a failure or an error here.
+It leaves results out without a word, nests its exceptions in two shapes, passes empty suites and drops a whole
+suite over one missing parameter; every check asked for has an outcome, and only a clean success passes.
+
+Importing it costs more than judging a state's tables, so it is imported when the first suite is judged. The
+collector is paused meanwhile: it would walk a growing heap of classes over and over, a fifth of the import's time.
+"""
+
+import gc
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from expectations.check import Check, Outcome
+
+if TYPE_CHECKING:
+    from great_expectations.core import ExpectationSuiteValidationResult, ExpectationValidationResult
+    from great_expectations.datasource.fluent.pandas_datasource import PandasDatasource
+
+_names = count()
+_importing = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """One frame and what is expected of it. `expectations` maps an id to Great Expectations' type and arguments."""
+
+    name: str
+    frame: pl.DataFrame
+    expectations: Mapping[str, tuple[str, Mapping[str, Any], str]] = field(default_factory=dict)
+
+
+def import_early() -> threading.Thread:
+    """Start importing Great Expectations beside other work (the network, Polars), which leaves the second core idle."""
+    thread = threading.Thread(target=_datasource, name="import great_expectations", daemon=True)
+    thread.start()
+    return thread
+
+
+def of_checks(name: str, frame: pl.DataFrame, checks: Mapping[str, Check]) -> Suite:
+    """A suite that judges the rows of a small table themselves."""
+    return Suite(
+        name,
+        frame,
+        {key: (check.expectation, check.arguments, check.reason) for key, check in checks.items()},
+    )
+
+
+def of_counts(name: str, failing: Mapping[str, tuple[int, str]]) -> Suite:
+    """A suite that judges numbers of failing rows, each with its reason: all must be zero."""
+    frame = pl.DataFrame({key: [rows] for key, (rows, _) in failing.items()}, schema=dict.fromkeys(failing, pl.Int64))
+    return Suite(
+        name,
+        frame,
+        {
+            key: ("expect_column_max_to_be_between", {"column": key, "min_value": 0, "max_value": 0}, reason)
+            for key, (_, reason) in failing.items()
+        },
+    )
+
+
+def judge(suite: Suite, parameters: Mapping[str, Any], pages: dict[str, str] | None = None) -> dict[str, Outcome]:
+    """An outcome for each expectation of a suite, and its Data Docs page (raw) put into `pages` if asked for."""
+    outcomes = {
+        key: Outcome("error", f"missing parameter: {missing}")
+        for key, (_, arguments, _) in suite.expectations.items()
+        if (missing := _missing(arguments, parameters))
+    }
+    asked = {key: what for key, what in suite.expectations.items() if key not in outcomes}
+    try:
+        result = _validate(suite.name, suite.frame, asked, parameters)
+        if pages is not None:
+            pages[suite.name] = _page(result)
+    except Exception as error:  # noqa: BLE001 whatever goes wrong in the judge is a failure of the gate
+        return outcomes | {key: Outcome("error", f"{type(error).__name__}: {error}") for key in asked}
+    for one in result.results:
+        key = one.expectation_config.meta["key"] if one.expectation_config else ""
+        outcomes[key] = _outcome(one, suite.frame.columns)
+    return {key: outcomes.get(key, Outcome("error", "not executed")) for key in suite.expectations}
+
+
+def _datasource() -> "PandasDatasource":
+    with _importing:
+        return _imported()
+
+
+@cache
+def _imported() -> "PandasDatasource":
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        import great_expectations as gx  # noqa: PLC0415 late on purpose, see above
+        from great_expectations.data_context.types.base import ProgressBarsConfig  # noqa: PLC0415
+
+        gc.freeze()
+    finally:
+        if collecting:
+            gc.enable()
+    context = gx.get_context(mode="ephemeral", project_config=_in_memory())
+    context.variables.progress_bars = ProgressBarsConfig(globally=False)
+    return context.data_sources.add_pandas("emancipa")
+
+
+def _in_memory() -> Any:
+    """A configuration that writes nothing: the default one makes a folder for Data Docs in /tmp for each run."""
+    from great_expectations.data_context.types.base import (  # noqa: PLC0415
+        DataContextConfig,
+        InMemoryStoreBackendDefaults,
+    )
+
+    return DataContextConfig(store_backend_defaults=InMemoryStoreBackendDefaults(init_temp_docs_sites=False))
+
+
+def _validate(
+    name: str,
+    frame: pl.DataFrame,
+    expectations: Mapping[str, tuple[str, Mapping[str, Any], str]],
+    parameters: Mapping[str, Any],
+) -> "ExpectationSuiteValidationResult":
+    datasource = _datasource()
+    from great_expectations.core import ExpectationSuite  # noqa: PLC0415
+    from great_expectations.expectations.expectation_configuration import (  # noqa: PLC0415
+        ExpectationConfiguration,
+    )
+
+    configured = [
+        ExpectationConfiguration(type=kind, kwargs=dict(arguments), meta={"key": key}, notes=reason)
+        for key, (kind, arguments, reason) in expectations.items()
+    ]
+    asset = datasource.add_dataframe_asset(f"{name} {next(_names)}")
+    batch = asset.add_batch_definition_whole_dataframe("whole").get_batch(
+        {"dataframe": frame.to_pandas(use_pyarrow_extension_array=True)}
+    )
+    suite = ExpectationSuite(name=name, expectations=[one.to_domain_obj() for one in configured])
+    from pandas import NA  # noqa: PLC0415
+
+    result = batch.validate(suite, result_format="BASIC", expectation_parameters=dict(parameters))
+    for one in result.results:  # pandas' NA has no truth value, over which the renderer stumbles
+        if "partial_unexpected_list" in one.result:
+            listed = one.result["partial_unexpected_list"]
+            one.result["partial_unexpected_list"] = [None if value is NA else value for value in listed]
+    return result
+
+
+def _missing(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
+    """The parameters that an expectation needs and nobody gave, by name."""
+    needed = (value["$PARAMETER"] for value in arguments.values() if isinstance(value, dict) and "$PARAMETER" in value)
+    return ", ".join(sorted(name for name in needed if parameters.get(name) is None))
+
+
+def _outcome(result: "ExpectationValidationResult", columns: Iterable[str]) -> Outcome:
+    arguments = result.expectation_config.kwargs if result.expectation_config else {}
+    named = [arguments["column"]] if "column" in arguments else arguments.get("column_list", [])
+    exact = result.expectation_config and result.expectation_config.type == "expect_table_columns_to_match_ordered_list"
+    if not exact and (absent := [name for name in named if name not in set(columns)]):
+        return Outcome("error", f"column absent: {', '.join(absent)}")
+    if raised := exception(result.exception_info):
+        return Outcome("error", raised)
+    if result.success:
+        return Outcome("passed")
+    if not result.result:
+        return Outcome("error", "no result")
+    found = result.result
+    if (failing := found.get("unexpected_count")) is not None:
+        return Outcome("failed", f"{failing} of {found['element_count']} rows", int(failing))
+    return Outcome("failed", _shown(found.get("observed_value")))
+
+
+def exception(info: Mapping[str, Any] | None) -> str:
+    """The messages in an `exception_info`, flat or nested under the ids of metrics; empty when nothing was raised."""
+    flat = [info] if info and "raised_exception" in info else list((info or {}).values())
+    return "; ".join(
+        str(one.get("exception_message") or "unknown exception").strip()
+        for one in flat
+        if isinstance(one, Mapping) and one.get("raised_exception")
+    )
+
+
+def _shown(observed: object) -> str:
+    return ", ".join(map(str, observed)) if isinstance(observed, list) else str(observed)
+
+
+def _page(result: "ExpectationSuiteValidationResult") -> str:
+    from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer  # noqa: PLC0415
+    from great_expectations.render.view.view import DefaultJinjaPageView  # noqa: PLC0415
+
+    return str(DefaultJinjaPageView().render(ValidationResultsPageRenderer(run_info_at_end=True).render(result)))
