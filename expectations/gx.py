@@ -189,6 +189,13 @@ def _shown(observed: object) -> str:
 
 def _page(result: "ExpectationSuiteValidationResult") -> str:
     from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer  # noqa: PLC0415
+
+    return str(_view().render(ValidationResultsPageRenderer(run_info_at_end=True).render(result)))
+
+
+@cache
+def _view() -> Any:
+    """One view for all pages: each new one would compile its templates again."""
     from great_expectations.render.view.view import DefaultJinjaPageView  # noqa: PLC0415
 
-    return str(DefaultJinjaPageView().render(ValidationResultsPageRenderer(run_info_at_end=True).render(result)))
+    return DefaultJinjaPageView()
