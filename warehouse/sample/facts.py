@@ -10,6 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from transforms.codes import BY_UF, State
+from warehouse.sample.story import ESPIRITO_SANTO, Story
 
 FOLDER = Path(__file__).parent / "facts"
 COUNTS = tuple(f"v000{n}" for n in range(1, 10))
@@ -60,6 +61,7 @@ class Facts:
     municipalities: Mapping[str, Municipality]
     regions: Mapping[tuple[str, str], tuple[str, str]]
     estimates: Mapping[int, Mapping[str, int]]
+    story: Story = Story()
 
     @cached_property
     def by_municipality(self) -> Mapping[str, list[District]]:
@@ -104,7 +106,7 @@ def espirito_santo() -> Facts:
         for row in _rows("districts")
     }
     regions = {(row["kind"], row["code"]): (row["name"], row["parent"]) for row in _rows("regions")}
-    return Facts(BY_UF["ES"], districts, municipalities, regions, estimates)
+    return Facts(BY_UF["ES"], districts, municipalities, regions, estimates, ESPIRITO_SANTO)
 
 
 @cache

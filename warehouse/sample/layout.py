@@ -97,10 +97,10 @@ def cut(box: Box, pieces: Sequence[Piece]) -> dict[str, Box]:
 def districts(facts: Facts) -> dict[str, Box]:
     """The box of every district of a state: its AREA_KM2 exactly, inside its município's."""
     places = [m for m in facts.municipalities.values() if m.longitude is not None and m.latitude is not None]
-    areas = {
-        code: sum(float(district.area_km2) for district in parts) for code, parts in facts.by_municipality.items()
-    }
-    pieces = [Piece(m.code, areas[m.code], m.longitude or 0.0, m.latitude or 0.0) for m in facts.municipalities.values()]
+    areas = {code: sum(float(district.area_km2) for district in parts) for code, parts in facts.by_municipality.items()}
+    pieces = [
+        Piece(m.code, areas[m.code], m.longitude or 0.0, m.latitude or 0.0) for m in facts.municipalities.values()
+    ]
     if places:
         south, north = min(m.latitude or 0 for m in places) - 0.15, max(m.latitude or 0 for m in places) + 0.15
         middle = sum(m.longitude or 0 for m in places) / len(places)

@@ -1,15 +1,16 @@
 """Simulated census sectors: each district cut up, its published counts shared out so that they add up again.
 
 Every district has one town (CD_SIT 1 and 2), whose share of the people depends on its size, and a countryside; some
-have a hamlet (CD_SIT 5). What the story asks for, such as sectors too small to be published, comes from `story`.
+have a hamlet (CD_SIT 5). What the story asks for, such as sectors too small to be published, comes from its story.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from warehouse.sample import layout, story
+from warehouse.sample import layout
 from warehouse.sample.facts import District, Facts
 from warehouse.sample.layout import Box, Piece
+from warehouse.sample.story import Story
 
 _PEOPLE = 1500  # in a sector, about; IBGE's own are smaller
 _TOWN_DENSITY = 3000.0  # people per km²
@@ -47,21 +48,21 @@ def share(total: int, weights: Sequence[float]) -> list[int]:
     return parts
 
 
-def _situations(district: District) -> list[tuple[str, float]]:
+def _situations(district: District, story: Story) -> list[tuple[str, float]]:
     """The sectors of a district: situation code and weight in people, town first."""
     people = max(district.population, 1)
-    town = story.URBAN_SHARE.get(district.code) or (0.97 if people > 60_000 else 0.8 if people > 10_000 else 0.55)
+    town = story.urban_share.get(district.code) or (0.97 if people > 60_000 else 0.8 if people > 10_000 else 0.55)
     urban = max(1, round(people * town / _PEOPLE))
     rural = max(1, round(people * (1 - town) / _PEOPLE))
     parts = [("1" if i < (urban + 1) // 2 else "2", people * town / urban) for i in range(urban)]
     return parts + [("5" if i == 1 else "8", people * (1 - town) / rural) for i in range(rural)]
 
 
-def _parts(district: District) -> tuple[list[str], list[list[int]]]:
+def _parts(district: District, story: Story) -> tuple[list[str], list[list[int]]]:
     """Situation codes, and for v0001, v0004, v0007, v0008, v0009 the district's count shared over its sectors."""
-    situations = _situations(district)
+    situations = _situations(district, story)
     totals = [int(district.counts[i] or 0) for i in (0, 3, 6, 7, 8)]
-    tiny = story.TINY_TOWN_SECTORS.get(district.code, 0)
+    tiny = story.tiny_town_sectors.get(district.code, 0)
     weights = [weight for _, weight in situations]
     shared = [share(total, weights) for total in totals]
     codes = [code for code, _ in situations]
@@ -92,8 +93,8 @@ def _sector(code: str, situation: str, box: Box, counts: Sequence[int], district
     )
 
 
-def _of_district(district: District, box: Box) -> list[Sector]:
-    situations, shared = _parts(district)
+def _of_district(district: District, box: Box, story: Story) -> list[Sector]:
+    situations, shared = _parts(district, story)
     people = [max(amount, 1) for amount in shared[0]]
     in_town = [situation in "12" for situation in situations]
     crowd = sum(amount for amount, urban in zip(people, in_town, strict=True) if urban)
@@ -119,5 +120,7 @@ def _of_district(district: District, box: Box) -> list[Sector]:
 def sectors(facts: Facts, boxes: dict[str, Box]) -> dict[str, list[Sector]]:
     """The sectors of every district with people, by district code."""
     return {
-        code: _of_district(district, boxes[code]) for code, district in facts.districts.items() if district.population
+        code: _of_district(district, boxes[code], facts.story)
+        for code, district in facts.districts.items()
+        if district.population
     }

@@ -40,7 +40,20 @@ _RREO_TAXES = {
     "ITCD": ("1.1.1.2.52.0.0",),
     "IRRF": ("1.1.1.3.03.0.0",),
 }
-_MONTHS = ("<MR-11>", "<MR-10>", "<MR-9>", "<MR-8>", "<MR-7>", "<MR-6>", "<MR-5>", "<MR-4>", "<MR-3>", "<MR-2>", "<MR-1>", "<MR>")
+_MONTHS = (
+    "<MR-11>",
+    "<MR-10>",
+    "<MR-9>",
+    "<MR-8>",
+    "<MR-7>",
+    "<MR-6>",
+    "<MR-5>",
+    "<MR-4>",
+    "<MR-3>",
+    "<MR-2>",
+    "<MR-1>",
+    "<MR>",
+)
 _LAST_12 = "TOTAL (ÚLTIMOS 12 MESES)"
 _CENT = Decimal("0.01")
 
@@ -99,7 +112,10 @@ def rreo(state: State, year: int, period: int, scale: Decimal = Decimal(1)) -> l
     if period != 6 or not codes:
         return []
     totals = {
-        f"{tax}LiquidoExcetoTransferenciasEFUNDEB": (tax, sum((codes[c][GROSS] - codes[c][OTHER] for c in parts), Decimal(0)))
+        f"{tax}LiquidoExcetoTransferenciasEFUNDEB": (
+            tax,
+            sum((codes[c][GROSS] - codes[c][OTHER] for c in parts), Decimal(0)),
+        )
         for tax, parts in _RREO_TAXES.items()
     }
     fees = (Decimal("1295140811.39") * scale).quantize(_CENT)
@@ -156,7 +172,10 @@ def deliveries(state: State, year: int) -> list[Item]:
         ("Balanço Anual (DCA)", 1, "A", "HO", f"{then}-04-28T18:12:40Z", "M", None),
         *((budget, n, "B", "HO", f"{year}-{2 * n + 1:02}-29T19:30:11Z", "M", "P") for n in range(1, 6)),
         (budget, 6, "B", "RE", f"{then}-04-16T14:05:02Z", "M", "P"),
-        *(("Relatório de Gestão Fiscal", n, "Q", "HO", f"{year}-{4 * n + 1:02}-29T20:01:33Z", "M", "P") for n in (1, 2)),
+        *(
+            ("Relatório de Gestão Fiscal", n, "Q", "HO", f"{year}-{4 * n + 1:02}-29T20:01:33Z", "M", "P")
+            for n in (1, 2)
+        ),
         ("Relatório de Gestão Fiscal", 3, "Q", "HO", f"{then}-01-29T20:01:33Z", "M", "P"),
         ("MSC Agregada", 1, "M", None, f"{year}-02-28T16:07:24Z", "XML", None),
     ]

@@ -9,11 +9,11 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from warehouse.sample import story
 from warehouse.sample.facts import District, Facts
 from warehouse.sample.files import zipped
 from warehouse.sample.layout import Box
 from warehouse.sample.sectors import share
+from warehouse.sample.story import Story
 
 LEIAME = b"%PDF-1.4\n% SIMULATED: the sample's stand-in for TSE's leiame.pdf\n%%EOF\n"
 _COLUMNS = (
@@ -31,6 +31,7 @@ _MUNICIPALITY_COLUMNS = (
     "NM_MUNICIPIO_IBGE"
 ).split()
 MUNICIPALITY_HEADER = ";".join(f'"{column}"' for column in _MUNICIPALITY_COLUMNS) + "\r\n"
+Point = tuple[float, float]  # longitude, latitude in degrees
 _TSE_STATES = {"ES": 14}  # TSE numbers states its own way; the others do not matter here
 
 _KINDS = {1: "Convencional", 2: "Voto em trânsito", 3: "Preso provisório"}
@@ -49,13 +50,14 @@ class Place:
     name: str
     address: str
     bairro: str
-    point: tuple[float, float] | None
-    point_2024: tuple[float, float] | None
+    point: Point | None
+    point_2024: Point | None
     sections: tuple[tuple[int, int], ...]  # (NR_SECAO, voters)
     kind: int = 1
     is_blocked: bool = False
     moved_to: "Place | None" = None  # where its first two sections vote this time
     joins_sections: bool = False  # its second section votes with its first
+    has_second_round: bool = False  # in 2024
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,47 +100,52 @@ def _voters(facts: Facts, chance: random.Random) -> dict[str, int]:
     return found
 
 
-def _near_border(box: Box, chance: random.Random) -> tuple[float, float]:
+def _near_border(box: Box, chance: random.Random) -> Point:
     """A point 100 to 300 m from the box's southern or western side."""
     x, y = box.point(chance.random(), chance.random(), 0.1)
     metres = chance.uniform(0.1, 0.3) / 111.0
     return (x, box.south + metres) if chance.random() < 0.5 else (box.west + metres, y)
 
 
-def _where(district: District, box: Box, seat: Box, index: int, chance: random.Random) -> tuple[
-    tuple[float, float] | None, tuple[float, float] | None
-]:
+def _where(
+    district: District, box: Box, seat: Box, index: int, story: Story, chance: random.Random
+) -> tuple[Point | None, Point | None]:
     """The point of a place now, and in 2024."""
     inside = box.point(chance.random(), chance.random())
-    if district.code in story.NAMED_ELSEWHERE:
+    if district.code in story.named_elsewhere:
         inside = seat.point(chance.random(), chance.random())
-    if district.code in story.NEAR_BORDERS:
+    if district.code in story.near_borders:
         inside = _near_border(box, chance)
-    if district.code in story.NAMED_ONLY | story.HAND_SUPPLIED:
+    if district.code in story.named_only | story.hand_supplied:
         return None, None
-    if district.code in story.LAST_ELECTION_ONLY and index % 2:
+    if district.code in story.last_election_only and index % 2:
         return None, inside
     return inside, inside
 
 
-def _bairro(district: District, index: int) -> str:
+def _bairro(district: District, index: int, story: Story) -> str:
     name = district.name.upper()
-    if district.code in story.HAND_SUPPLIED:
+    if district.code in story.hand_supplied:
         return "ZONA RURAL"
-    if district.code in story.PARENTHESES:
+    if district.code in story.parentheses:
         return f"CENTRO ({name})"
     if district.is_seat:
         return "CENTRO" if index == 0 else f"BAIRRO {index}"
-    if district.code in story.NAMED_ELSEWHERE:
+    if district.code in story.named_elsewhere:
         return f"{name}-DISTRITO"
-    if district.code in story.NAMED_ONLY or index == 0:
+    if district.code in story.named_only or index == 0:
         return name
     return (f"{name}-DISTRITO", f"BAIRRO {index}", f"DISTRITO DE {name}", "ZONA RURAL")[index % 4]
 
 
 def _of_district(
-    facts: Facts, district: District, split: Sequence[int], boxes: Mapping[str, Box], zones: Sequence[int],
-    section_voters: int, chance: random.Random,
+    facts: Facts,
+    district: District,
+    split: Sequence[int],
+    boxes: Mapping[str, Box],
+    zones: Sequence[int],
+    section_voters: int,
+    chance: random.Random,
 ) -> list[Place]:
     """A district's places, yet without numbers: those are given out per município and zone."""
     municipality = facts.municipalities[district.municipality]
@@ -146,38 +153,44 @@ def _of_district(
     seat = next((part for part in parts if part.is_seat), parts[0])
     found = []
     for index, amount in enumerate(split):
-        now, then = _where(district, boxes[district.code], boxes[seat.code], index, chance)
+        now, then = _where(district, boxes[district.code], boxes[seat.code], index, facts.story, chance)
         counts = share(amount, [1.0] * max(1, -(-amount // section_voters)))
         found.append(
             Place(
                 *(facts.state.uf, municipality.tse_code, municipality.name.upper(), zones[index % len(zones)], 0),
-                *("", f"RUA SIMULADA {district.code[-4:]}, {index + 10}", _bairro(district, index), now, then),
+                *(
+                    "",
+                    f"RUA SIMULADA {district.code[-4:]}, {index + 10}",
+                    _bairro(district, index, facts.story),
+                    now,
+                    then,
+                ),
                 tuple((0, count) for count in counts),
             )
         )
     return found
 
 
-def _with_story(code: str, places: list[Place], last_of_seat: int) -> list[Place]:
-    """The places of a município with what `story` says happens there."""
+def _with_story(story: Story, code: str, places: list[Place], last_of_seat: int) -> list[Place]:
+    """The places of a município with what its story says happens there."""
     first, last = places[0], places[last_of_seat]
-    if code in story.UNASSIGNED:
+    if code in story.unassigned:
         places[last_of_seat] = replace(last, point=None, point_2024=None, bairro="ZONA RURAL")
-    if code in story.OUTSIDE:
+    if code in story.outside:
         places[last_of_seat] = replace(last, point=(-38.5, -20.3), point_2024=None, bairro="CENTRO")
-    if code == story.BLOCKED:
+    if code in story.blocked:
         places[0] = replace(first, is_blocked=True)
-    if code == story.AGGREGATED:
+    if code in story.aggregated:
         places[0] = replace(first, joins_sections=True)
-    if code == story.PRISON:
+    if code in story.prison:
         prison = ((0, 180),)
         places.append(replace(last, bairro="COMPLEXO PENITENCIARIO", kind=3, sections=prison))
-    if code == story.TRANSIT:
+    if code in story.transit:
         places.append(replace(last, bairro="CENTRO", kind=2, sections=((0, 0),)))
     return places
 
 
-def _numbered(code: str, places: Iterable[Place]) -> list[Place]:
+def _numbered(story: Story, code: str, places: Iterable[Place]) -> list[Place]:
     """Numbers and names: place and section numbers start again in every município and zone, as TSE's do."""
     next_free: dict[int, tuple[int, int]] = {}
     found = []
@@ -187,24 +200,24 @@ def _numbered(code: str, places: Iterable[Place]) -> list[Place]:
         sections = tuple((section + i, count) for i, (_, count) in enumerate(place.sections))
         name = f"ESCOLA SIMULADA {place.zone}-{number}"
         found.append(replace(place, number=number, name=name, sections=sections))
-    if code == story.ODD_NAMES:
+    if code in story.odd_names:
         found[0] = replace(found[0], name='ESCOLA SIMULADA "PROFESSORA ANITA"')
         found[1] = replace(found[1], name="ESCOLA SIMULADA PAU D\u2019ALHO")
-    if code == story.RELOCATED:
+    if code in story.second_round_2024:
+        found = [replace(place, has_second_round=True) for place in found]
+    if code in story.relocated:
         found[0] = replace(found[0], moved_to=found[2])
     return found
 
 
-def places(
-    facts: Facts, boxes: Mapping[str, Box], place_voters: int = 1600, section_voters: int = 380
-) -> list[Place]:
+def places(facts: Facts, boxes: Mapping[str, Box], place_voters: int = 1600, section_voters: int = 380) -> list[Place]:
     """Every polling place of a state. Larger `place_voters` and `section_voters` make fewer rows."""
     chance = random.Random(f"{facts.state.uf} polling places")
-    voters = _voters(facts, chance)
+    voters, story = _voters(facts, chance), facts.story
     found: list[Place] = []
     for order, (code, parts) in enumerate(facts.by_municipality.items(), start=1):
         for part in parts:
-            if part.code in story.WITHOUT_PLACES:
+            if part.code in story.without_places:
                 voters[parts[0].code] += voters.pop(part.code)
         crowded = sum(part.population for part in parts) > _CITIES_WITH_ZONES
         zones = (order, 100 + order) if crowded else (order,)
@@ -214,7 +227,7 @@ def places(
             split = share(total, [1.0] * max(1, round(total / place_voters))) if total else []
             local += _of_district(facts, part, split, boxes, zones, section_voters, chance)
             last_of_seat = last_of_seat or len(local) - 1
-        found += _numbered(code, _with_story(code, local, last_of_seat))
+        found += _numbered(story, code, _with_story(story, code, local, last_of_seat))
     return found
 
 
@@ -281,7 +294,6 @@ def places_2024(found: Sequence[Place]) -> bytes:
 
     Slightly fewer voters, and coordinates of places that have none today.
     """
-    second = {place.tse_code for place in found if place.municipality_name == "SERRA"}
     fewer = [
         replace(place, moved_to=None, sections=tuple((n, count - count // 40) for n, count in place.sections))
         for place in found
@@ -290,7 +302,7 @@ def places_2024(found: Sequence[Place]) -> bytes:
     rows = "".join(
         row
         for place in fewer
-        for turn in ((FIRST_2024, SECOND_2024) if place.tse_code in second else (FIRST_2024,))
+        for turn in ((FIRST_2024, SECOND_2024) if place.has_second_round else (FIRST_2024,))
         for row in _rows(place, turn)
     )
     table = (PLACE_HEADER + rows).encode("cp1252")
