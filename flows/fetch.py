@@ -1,0 +1,245 @@
+"""Asking a source: drives its conversation, keeps every answer as a snapshot, and never trips over an upstream.
+
+Whatever goes wrong outside becomes a failed poll with one line for a tired operator; the run then decides what the
+last good one is still worth. A file downloaded by hand takes the same way in as one from the network.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from flows.verify import Unusable, media_of, verify
+from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable, UsageError
+from transforms.sources import Request, Scope, Source
+from warehouse.snapshots import Answer, Attempt, Poll, Store
+
+
+class NoAnswer(Exception):
+    """A question that got no usable answer, after all its tries."""
+
+    def __init__(self, outcome: str, message: str) -> None:
+        super().__init__(message)
+        self.outcome, self.message = outcome, message
+
+
+class Progress(Protocol):
+    """Told how far a download is; `total` is None where the host does not say."""
+
+    def __call__(self, label: str, done: int, total: int | None) -> None: ...
+
+
+def silent(label: str, done: int, total: int | None) -> None:
+    """No progress shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request of a source's conversation, where to keep its answer, and until when (time.monotonic) to try."""
+
+    source: Source
+    uf: str  # "" where the request is the same for every state
+    request: Request
+    store: Store
+    until: float
+
+    @property
+    def left(self) -> float:
+        """Seconds until it is too late."""
+        return self.until - time.monotonic()
+
+    @property
+    def by_hand(self) -> str:
+        """What an operator can do where only a browser gets through."""
+        return f"download it with a browser, then: emancipa fetch --file {self.source.name}=PATH"
+
+    def known(self, url: str) -> Answer | None:
+        """The last answer to this question."""
+        return self.store.known(self.source.name, self.request.part, url)
+
+    def answered(
+        self, url: str, sha256: str, size: int, published_at: datetime | None = None, etag: str | None = None
+    ) -> tuple[Answer, str]:
+        """A snapshot just kept, as the answer, and the word for it: new, unchanged or revised."""
+        part, media, before = self.request.part, self.request.media, self.known(url)
+        news = "new" if before is None else "unchanged" if before.sha256 == sha256 else "revised"
+        return Answer(part, url, sha256, size, media, datetime.now(UTC), published_at, etag), news
+
+    def record(
+        self,
+        url: str,
+        outcome: str,
+        *,
+        since: float,
+        status: int | None = None,
+        received: int = 0,
+        sha256: str | None = None,
+        message: str = "",
+    ) -> None:
+        """One row of the ledger: a try that began at `since` (time.monotonic) and has just ended."""
+        seconds = round(time.monotonic() - since, 3)
+        at = datetime.now(UTC) - timedelta(seconds=seconds)
+        source, part = self.source.name, self.request.part
+        self.store.attempt(Attempt(at, source, self.uf, part, url, status, received, sha256, seconds, outcome, message))
+
+
+class Client(Protocol):
+    """Whatever can be asked: the network, the bundled sample, a folder. It records its own attempts."""
+
+    def get(self, question: Question) -> Answer:
+        """The answer, kept in the question's store. Raises NoAnswer."""
+
+
+class Asked:
+    """A run's shared questions: each is asked once, by the first state that needs it; the others wait."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._answers: dict[Hashable, Future[Answer]] = {}
+
+    def once(self, question: Question, ask: Callable[[Question], Answer]) -> Answer:
+        """The answer to a shared question, or the NoAnswer that its first asker got."""
+        request = question.request
+        if not request.shared:
+            return ask(question)
+        key = (question.source.name, request.part, request.path, tuple(sorted(request.params.items())))
+        with self._lock:
+            mine = key not in self._answers
+            future = self._answers.setdefault(key, Future())
+        if mine:
+            try:
+                future.set_result(ask(question))
+            except BaseException as error:
+                future.set_exception(error)
+                raise
+        return future.result()
+
+
+def poll(
+    source: Source,
+    scope: Scope,
+    store: Store,
+    client: Client,
+    *,
+    now: datetime,
+    deadline: float = 1800,
+    asked: Asked | None = None,
+) -> Poll:
+    """Ask one source everything it wants to know for a state, within `deadline` seconds, and record the poll.
+
+    Upstream trouble is a failed Poll, never an exception. `asked`, given to every poll of a run, spares the states
+    each other's shared questions.
+    """
+    talk = _Conversation(source, scope, store, client, asked or Asked(), time.monotonic() + deadline)
+    outcome, cause, message = "ok", "", ""
+    try:
+        talk.hold()
+    except NoAnswer as error:
+        outcome, cause, message = "failed", error.outcome, error.message
+    except (SourceChanged, SourceUnavailable) as error:
+        outcome, cause = "failed", "layout" if isinstance(error, SourceChanged) else "absent"
+        message = " ".join(str(error).split())
+        talk.blame(cause, message)
+    uf = "" if all(request.shared for request in talk.requests) else scope.uf
+    said = f"{source.title}: {message}" if message else ""
+    result = Poll(source.name, uf, scope.as_of, now, outcome, tuple(talk.answers), said, cause)
+    store.poll(result)
+    return result
+
+
+class _Conversation:
+    """One source's questions for one state, and the answers so far."""
+
+    def __init__(self, source: Source, scope: Scope, store: Store, client: Client, asked: Asked, until: float) -> None:
+        self._source, self._scope, self._store = source, scope, store
+        self._client, self._asked, self._until = client, asked, until
+        self.requests: list[Request] = []
+        self.answers: list[Answer] = []
+
+    def hold(self) -> None:
+        """To its end. Raises NoAnswer, and whatever the source makes of an answer it cannot read."""
+        questions = self._source.conversation(self._scope)
+        with ExitStack() as open_files, suppress(StopIteration):  # an answer stays readable until the end
+            request = next(questions)
+            while True:
+                answer = self._ask(request)
+                file = open_files.enter_context(self._store.open(answer.sha256)) if answer else None
+                request = questions.send(file)
+
+    def _ask(self, request: Request) -> Answer | None:
+        self.requests.append(request)
+        try:
+            answer = self._asked.once(self._question(request), self._client.get)
+        except NoAnswer as error:
+            if request.optional and error.outcome == "absent":
+                return None
+            raise
+        self.answers.append(answer)
+        return answer
+
+    def _question(self, request: Request) -> Question:
+        uf = "" if request.shared else self._scope.uf
+        return Question(self._source, uf, request, self._store, self._until)
+
+    def blame(self, outcome: str, message: str) -> None:
+        """Record that the last answer is the one that could not be used."""
+        if self.answers and self.requests:
+            last = self.answers[-1]
+            question = self._question(self.requests[-1])
+            question.record(last.url, outcome, since=time.monotonic(), sha256=last.sha256, message=message)
+
+
+def place(source: Source, scope: Scope, path: Path, store: Store, *, now: datetime, part: str | None = None) -> Poll:
+    """Keep a file downloaded by hand as the answer for `part` (without it: the part whose reader understands it).
+
+    It is verified as a download would be, and makes a good poll together with the last good one's other answers.
+    Raises UsageError where it is not what the source gives.
+    """
+    if not path.is_file():
+        raise UsageError("no such file", where=str(path), action=f"--file {source.name}=PATH")
+    media = media_of(path)
+    try:
+        verify(path, media, smallest=source.smallest, largest=source.largest)
+    except Unusable as fault:
+        raise UsageError(f"not a usable file: {fault.message}", where=str(path), action="download it again") from None
+    part = _part(source, path, part)
+    # A source that begins with a question for every state publishes one file for all of them.
+    shared = next(source.conversation(scope)).shared
+    question = Question(source, "" if shared else scope.uf, Request(part, path.name, media=media), store, 0)
+    since = time.monotonic()
+    with path.open("rb") as file:
+        sha256 = store.put(file)
+    answer, news = question.answered(path.name, sha256, path.stat().st_size)
+    question.record(path.name, news, since=since, received=answer.size, sha256=sha256, message="placed by hand")
+    before = store.last_good(source.name, scope.uf, scope.as_of)
+    others = tuple(a for a in before.answers if a.part != part) if before else ()
+    result = Poll(
+        source.name, question.uf, scope.as_of, now, "ok", (*others, answer), f"{part} placed by hand: {path.name}"
+    )
+    store.poll(result)
+    return result
+
+
+def _part(source: Source, path: Path, part: str | None) -> str:
+    """The part a file answers: the one named, or the first whose reader makes rows of it."""
+    parts = list(dict.fromkeys(staged.part for staged in source.tables))
+    if part is not None and not any(part.startswith(known) for known in parts):
+        raise UsageError(f"{source.name} has no part {part!r}", where=str(path), action=f"one of {', '.join(parts)}")
+    reasons = []
+    for staged in source.tables:
+        if part is None or part.startswith(staged.part):
+            try:
+                with path.open("rb") as file:
+                    if staged.parse(file).height:
+                        return part or staged.part
+                reasons.append(f"{staged.part}: no rows")
+            except EmancipaError as error:
+                reasons.append(f"{staged.part}: {error.what}")
+    raise UsageError(
+        f"{source.name} cannot read it ({'; '.join(reasons)})", where=str(path), action="download the file anew"
+    )
