@@ -69,7 +69,7 @@ def lock(data: Path, *, now: datetime) -> Iterator[None]:
                 action="wait until it ends; nothing was touched",
             ) from None
         file.truncate(0)
-        file.write(f"pid {os.getpid()} on {socket.gethostname()}, since {now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
+        file.write(f"pid {os.getpid()} on {socket.gethostname()}, since {iso(now)}")
         file.flush()
         try:
             yield
@@ -246,7 +246,7 @@ def record(
 ) -> None:
     """Append one event to the history, flushed to the disk."""
     line = {
-        "at": f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "at": iso(at),
         "event": event,
         "release": release,
         "previous": previous,
@@ -265,6 +265,11 @@ def record(
 def built_at(release: str) -> datetime:
     """The moment in a release's id."""
     return datetime.strptime(release.partition("-")[0], STAMP).replace(tzinfo=UTC)
+
+
+def iso(at: datetime) -> str:
+    """A moment as written in release.json and the history: UTC, to the second."""
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _switch(data: Path, release: str) -> None:

@@ -8,7 +8,7 @@ in release.json.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -18,7 +18,7 @@ from typing import Any
 
 from warehouse.build import Tables
 from warehouse.ddl import column_comment, stored, table_comment
-from warehouse.publish import MANIFEST
+from warehouse.publish import MANIFEST, iso
 
 PARQUET, EXPORT = "parquet", "export"
 CODE = ("flows", "transforms", "sql", "expectations", "warehouse")
@@ -116,7 +116,7 @@ def manifest(
     """
     return {
         "id": release,
-        "built_at": f"{built_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "built_at": iso(built_at),
         "as_of": as_of.isoformat(),
         "uf": uf,
         "simulated": simulated,
@@ -151,5 +151,5 @@ def same_figures(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
 
 def write_manifest(folder: Path, contents: Mapping[str, Any]) -> None:
     """`release.json`: what the release is, in one file that needs no tool to read."""
-    text = json.dumps(contents, ensure_ascii=False, indent=2, default=str)
+    text = json.dumps(contents, ensure_ascii=False, indent=2, default=iso)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
