@@ -1,0 +1,107 @@
+"""core.district_collection: state taxes collected in each district: stated by the treasury, or apportioned.
+
+No public source has it. What the treasury states for the district is the figure; else the município's collection
+is shared out (an estimate: it fills `value` only, between 0 and the whole); without a município's row, nothing.
+"""
+
+from decimal import Decimal
+
+import polars as pl
+
+from transforms.apportion import largest_remainder
+from transforms.columns import DISTRICT, EVIDENCE, METHOD
+from transforms.core.municipality_collection import WHERE, stated
+from transforms.errors import UsageError
+from transforms.schema import Column, Kind, Table, Unit
+from transforms.sources import Scope
+
+_BRL = {"kind": Kind.MONEY, "unit": Unit.BRL, "nullable": True}
+TABLE = Table(
+    name="core.district_collection",
+    title="Arrecadação estadual por distrito",
+    grain="one row per district of the state, in the last closed fiscal year",
+    key=("district_code",),
+    columns=(
+        DISTRICT,
+        Column(name="low", description="The least it can be.", label="Mínimo", **_BRL),
+        Column(name="value", description="Stated, or apportioned.", label="Valor", **_BRL),
+        Column(name="high", description="The most it can be.", label="Máximo", **_BRL),
+        METHOD,
+        EVIDENCE,
+    ),
+)
+
+STATED = "stated by the state treasury"
+# Weights in order of preference: where the taxes arise, then where people live.
+WEIGHTS = {
+    "establishments": "establishments",
+    "occupied_dwellings": "occupied dwellings",
+    "population_census": "population",
+}
+EVIDENCE_OF = {"certificado": "certified", "declarado": "official"}
+
+
+def district_collection(
+    district: pl.DataFrame,
+    collections: pl.LazyFrame,
+    municipality_collection: pl.DataFrame,
+    weights: pl.DataFrame,
+    scope: Scope,
+) -> pl.DataFrame:
+    """`weights`: district_code and the columns of WEIGHTS. Estimated rows of the file fill `value` only."""
+    own = stated(collections, scope, "distrito").drop("municipality_code")
+    if unknown := sorted(set(own["district_code"]) - set(district["district_code"])):
+        raise UsageError(f"districts that {scope.uf} does not have: {unknown}", where=WHERE, action="correct the codes")
+    firm = pl.col("quality").is_in(list(EVIDENCE_OF))
+    joined = (
+        district.select("district_code", "municipality_code")
+        .join(own.rename({"value": "_own"}), on="district_code", how="left", validate="1:1")
+        .join(
+            municipality_collection.select("municipality_code", pl.col("value").alias("_whole")),
+            on="municipality_code",
+            how="left",
+            validate="m:1",
+        )
+        .join(weights, on="district_code", how="left", validate="1:1")
+    )
+    _refuse_more_than_the_whole(joined.filter(firm))
+    joined = _apportioned(joined)
+    figures = joined.with_columns(
+        pl.when(firm).then("_own").when(pl.col("_whole").is_not_null()).then(pl.lit(Decimal(0))).alias("low"),
+        pl.coalesce("_own", "_share").alias("value"),
+        pl.when(firm).then("_own").otherwise("_whole").alias("high"),
+        pl.when(pl.col("_own").is_not_null()).then(pl.lit(STATED)).otherwise("_method").alias("method"),
+    )
+    evidence = (
+        pl.when(firm)
+        .then(pl.col("quality").replace_strict(EVIDENCE_OF, default=None))
+        .when(pl.col("value").is_not_null())
+        .then(pl.lit("derived"))
+        .otherwise(pl.lit("missing"))
+    )
+    return TABLE.conform(figures.with_columns(evidence.alias("evidence")))
+
+
+def _apportioned(joined: pl.DataFrame) -> pl.DataFrame:
+    """The município's collection in cents, by the first weight that any of its districts has."""
+    cents = joined.with_columns((pl.col("_whole") * 100).cast(pl.Int64).alias("_cents"))
+    shares, methods = [], []
+    for column, word in WEIGHTS.items():
+        share = largest_remainder(cents, total="_cents", weight=column, group="municipality_code", tie="district_code")
+        shares.append((pl.lit(share).cast(pl.Decimal(20, 2)) / 100).cast(Kind.MONEY.polars))
+        methods.append(pl.when(pl.lit(share).is_not_null()).then(pl.lit(f"the município's collection by {word}")))
+    return joined.with_columns(
+        pl.coalesce(shares).alias("_share"), pl.coalesce([*methods, pl.lit("no figure")]).alias("_method")
+    )
+
+
+def _refuse_more_than_the_whole(stated_rows: pl.DataFrame) -> None:
+    """Districts stated by the treasury may not sum to more than their município (0.5 % tolerance)."""
+    sums = stated_rows.group_by("municipality_code").agg(pl.col("_own").sum(), pl.col("_whole").first())
+    over = sums.filter(pl.col("_own") * 1000 > pl.col("_whole") * 1005).sort("municipality_code")
+    if over.height:
+        raise UsageError(
+            f"districts sum to more than their município: {over['municipality_code'].to_list()}",
+            where=WHERE,
+            action="correct the rows of level distrito or municipio",
+        )

@@ -1,0 +1,184 @@
+"""core.district_measure: every measure of every district, with bounds, evidence, method and source.
+
+The long table is what readers follow a figure with; `district_figures` is the same, wide, for computing with.
+"""
+
+from collections.abc import Mapping
+from datetime import date
+
+import polars as pl
+
+from transforms.columns import (
+    DISTRICT,
+    EVIDENCE,
+    HIGH,
+    LOW,
+    MEASURE,
+    METHOD,
+    REFERENCE_PERIOD,
+    SOURCE,
+    UNIT,
+    VALUE,
+)
+from transforms.core.figures import FIGURES, DistrictFigures
+from transforms.schema import Column, Kind, Table
+
+GAP = Column("gap", Kind.TEXT, "What is not known about the figure; empty if nothing.", "Lacuna", nullable=True)
+SHAPE = (MEASURE, LOW, VALUE, HIGH, UNIT, EVIDENCE, METHOD, SOURCE, REFERENCE_PERIOD, GAP)
+TABLE = Table(
+    name="core.district_measure",
+    title="Medidas dos distritos",
+    grain="one row per district and measure",
+    key=("district_code", "measure"),
+    columns=(DISTRICT, *SHAPE),
+)
+CENSUS_DAY = "2022-08-01"
+NO_PLACE = "no polling place in the district, the TRE must say"
+
+
+def district_figures(
+    district: pl.DataFrame,
+    population: pl.DataFrame,
+    electorate: pl.DataFrame,
+    houses: pl.DataFrame,
+    collection: pl.DataFrame,
+) -> pl.DataFrame:
+    """Wide, one row per district: FIGURES in whole numbers, and `places`, `clustered`, `collection_stated`."""
+    ends = ("low", "value", "high")
+    wide = district.select("district_code", "municipality_code")
+    voters = electorate.select("district_code", "places", *(pl.col(e).alias(f"electorate_{e}") for e in ends))
+    clusters = houses.select("district_code", "clustered", *(pl.col(e).alias(f"urban_houses_{e}") for e in ends))
+    money = collection.select(
+        "district_code",
+        pl.col("evidence").is_in(["certified", "official"]).alias("collection_stated"),
+        *((pl.col(e) * 100).cast(pl.Int64).alias(f"collection_{e}") for e in ends),
+    )
+    for other in (
+        population.select("district_code", "population_census", "population_estimate"),
+        voters,
+        clusters,
+        money,
+    ):
+        wide = wide.join(other, on="district_code", how="left", validate="1:1")
+    return wide.select("district_code", "municipality_code", "places", "clustered", "collection_stated", *FIGURES)
+
+
+def known_figures(
+    districts: pl.DataFrame, municipality: pl.DataFrame, polling_place: pl.DataFrame, urban_cluster: pl.DataFrame
+) -> DistrictFigures:
+    """Everything `figures` needs, from the core tables."""
+    totals = municipality.select(
+        "municipality_code",
+        "electorate",
+        "unassigned",
+        (pl.col("collection_brl") * 100).cast(pl.Int64).alias("collection"),
+    )
+    flagged = polling_place.filter(pl.col("district_code").is_not_null() & (pl.col("points_to") != ""))
+    pointers = flagged.select(
+        pl.concat_str("municipality_code", "zone", "place", separator="|").alias("place_id"),
+        "municipality_code",
+        "district_code",
+        "voters",
+        pl.col("points_to").str.split("|"),
+    ).explode("points_to", empty_as_null=True, keep_nulls=True)
+    crossing = urban_cluster.filter(pl.col("district_codes").str.contains("|", literal=True))
+    crossings = crossing.select(
+        "cluster_id", pl.col("district_codes").str.split("|").alias("district_code"), "low", "value", "high"
+    ).explode("district_code", empty_as_null=True, keep_nulls=True)
+    return DistrictFigures(districts, totals, pointers, crossings)
+
+
+def district_measure(
+    districts: pl.DataFrame,
+    houses: pl.DataFrame,
+    collection: pl.DataFrame,
+    *,
+    estimate_year: int | None,
+    electorate_on: date | None,
+    fiscal_year: int,
+    simulated: frozenset[str],
+) -> pl.DataFrame:
+    """Long, from the wide figures. A figure any of whose sources is in `simulated` has evidence `simulated`."""
+    house_words = houses.select("district_code", "method", "evidence", "source")
+    money_words = collection.select("district_code", "method", "evidence")
+    placeless = pl.col("places").fill_null(0) == 0
+    parts = [
+        _long(
+            districts,
+            "population_census",
+            "persons",
+            "Census 2022 count",
+            "ibge_census_districts",
+            CENSUS_DAY,
+            "official",
+        ),
+        _long(
+            districts,
+            "population_estimate",
+            "persons",
+            "the município's official estimate by census population, largest remainder",
+            "ibge_estimates|ibge_census_districts",
+            f"{estimate_year}-07-01" if estimate_year else None,
+            "derived",
+        ),
+        _long(
+            districts,
+            "electorate",
+            "voters",
+            "voters of the polling places assigned to the district",
+            "tse_polling_places",
+            electorate_on.isoformat() if electorate_on else None,
+            "derived",
+        ).with_columns(pl.when(placeless).then(pl.lit(NO_PLACE)).otherwise(UNSURE["electorate"]).alias("gap")),
+        _long(districts, "urban_houses", "houses", "", "", CENSUS_DAY, "derived")
+        .drop("method", "evidence", "source")
+        .join(house_words, on="district_code", how="left", validate="1:1")
+        .with_columns(UNSURE["urban_houses"].alias("gap")),
+        _long(districts, "collection_brl", "BRL", "", "inputs_collections", str(fiscal_year), "")
+        .drop("method", "evidence")
+        .join(money_words, on="district_code", how="left", validate="1:1")
+        .with_columns(UNSURE["collection_brl"].alias("gap")),
+    ]
+    names = ["district_code", *(column.name for column in SHAPE)]
+    rows = pl.concat([part.select(names) for part in parts])
+    is_simulated = pl.col("source").str.split("|").list.eval(pl.element().is_in(list(simulated))).list.any()
+    known = pl.any_horizontal(pl.col("low", "value", "high").is_not_null())
+    evidence = (
+        pl.when(~known).then(pl.lit("missing")).when(is_simulated).then(pl.lit("simulated")).otherwise("evidence")
+    )
+    return TABLE.conform(rows.with_columns(evidence.alias("evidence")))
+
+
+_OPEN = pl.col("low").is_null() | (pl.col("low") != pl.col("high"))
+UNSURE: Mapping[str, pl.Expr] = {
+    "electorate": pl.when(_OPEN).then(
+        pl.lit("voters near a border, or at places that no district could be found for, may or may not be the area's")
+    ),
+    "urban_houses": pl.when(_OPEN & pl.col("value").is_null())
+    .then(pl.lit("no count of houses in the urban centre, only the dwellings of the district"))
+    .when(_OPEN)
+    .then(pl.lit("suppressed, vacant or untyped dwellings of the urban centre may or may not be houses")),
+    "collection_brl": pl.when(pl.col("high").is_null())
+    .then(pl.lit("no file or certificate of the state treasury"))
+    .when(_OPEN)
+    .then(pl.lit("only the município's collection is known, not the area's")),
+}
+
+
+def _long(
+    districts: pl.DataFrame, measure: str, unit: str, method: str, source: str, period: str | None, evidence: str
+) -> pl.DataFrame:
+    exact = pl.Decimal(24, 5)
+    scale = 100 if unit == "BRL" else 1
+    name = measure.removesuffix("_brl")
+    ends = [name] * 3 if measure.startswith("population") else [f"{name}_{end}" for end in ("low", "value", "high")]
+    figures = [
+        (pl.col(column).cast(pl.Decimal(38, 5)) / scale).cast(exact).alias(end)
+        for column, end in zip(ends, ("low", "value", "high"), strict=True)
+    ]
+    text = {"measure": measure, "unit": unit, "method": method, "source": source, "evidence": evidence}
+    return districts.select("district_code", "places", *figures).with_columns(
+        *(pl.lit(value).alias(column) for column, value in text.items()),
+        pl.lit(period, dtype=pl.String).alias("reference_period"),
+        pl.lit(None, dtype=pl.String).alias("gap"),
+    )

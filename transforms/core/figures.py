@@ -1,0 +1,133 @@
+"""The figures of any set of districts: areas, their parts, remainders, municípios, sets under search.
+
+How measures combine (DESIGN §3): population adds up, on each basis. Electorate: what is sure adds up, and the most
+it can be also counts, once each, flagged places pointing in from outside and the voters no place is known for.
+Urban houses: the largest single cluster, for the law wants one urban centre. Collection: stated parts add up; what
+is apportioned can be anything up to each município's whole.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+FIGURES = (
+    "population_census",
+    "population_estimate",
+    *(
+        f"{measure}_{end}"
+        for measure in ("electorate", "urban_houses", "collection")
+        for end in ("low", "value", "high")
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DistrictFigures:
+    """What is known of every district, wide; whole numbers (money in cents).
+
+    `districts` (key district_code): municipality_code, the columns of FIGURES, `places`, `clustered`,
+    `collection_stated`. `municipalities` (key municipality_code): electorate, unassigned, collection (cents).
+    `pointers` (key place_id, points_to): a flagged place, its own district, its voters, and a district it may be in.
+    `crossings` (key cluster_id, district_code): clusters that cross district borders, with their houses.
+    """
+
+    districts: pl.DataFrame
+    municipalities: pl.DataFrame
+    pointers: pl.DataFrame
+    crossings: pl.DataFrame
+
+
+def figures(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) -> pl.DataFrame:
+    """One row per set: its keys and FIGURES. `members`: keys and district_code, one row per district of each set."""
+    key = list(keys)
+    joined = members.select(*key, "district_code").join(known.districts, on="district_code", how="left", validate="m:1")
+    by_municipality = _by_municipality(joined, key, known)
+    wide = joined.group_by(key).agg(
+        _total("population_census"),
+        _total("population_estimate"),
+        _total("electorate_low"),
+        _total("electorate_value"),
+        pl.col("urban_houses_low", "urban_houses_value").max(),
+        pl.when(pl.col("clustered").all())
+        .then(pl.col("urban_houses_high").max())
+        .otherwise(_total("urban_houses_high"))
+        .alias("urban_houses_high"),
+        _total("collection_value"),
+    )
+    wide = wide.join(by_municipality, on=key, how="left", validate="1:1")
+    wide = wide.join(_pointing_in(joined, key, known), on=key, how="left", validate="1:1")
+    wide = wide.join(_whole_crossings(joined, key, known), on=key, how="left", validate="1:1")
+    return wide.with_columns(
+        (pl.col("electorate_high") + pl.col("_pointing").fill_null(0)).alias("electorate_high"),
+        *(pl.max_horizontal(f"urban_houses_{end}", f"_crossing_{end}").alias(f"urban_houses_{end}") for end in _ENDS),
+    ).select(*key, *FIGURES)
+
+
+_ENDS = ("low", "value", "high")
+
+
+def _total(column: str) -> pl.Expr:
+    """The sum; unknown where any part is (a part left out would make the whole look smaller)."""
+    return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).sum()).alias(column)
+
+
+def _by_municipality(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
+    """Bounds that count each município once: electorate_high (without pointing places), collection_low and _high."""
+    stated = pl.col("collection_stated")
+    parts = joined.group_by(*key, "municipality_code").agg(
+        pl.col("electorate_value").sum().alias("_assigned"),
+        (pl.col("places") == 0).any().alias("_placeless"),
+        pl.when(stated).then("collection_low").otherwise(0).sum().alias("_stated"),
+        stated.any().alias("_any_stated"),
+        stated.all().alias("_all_stated"),
+    )
+    parts = parts.join(known.municipalities, on="municipality_code", how="left", validate="m:1")
+    whole = pl.col("collection")
+    parts = parts.with_columns(
+        pl.when("_placeless")
+        .then("electorate")
+        .otherwise(pl.col("_assigned") + pl.col("unassigned"))
+        .alias("_electorate"),
+        pl.when(pl.col("_any_stated") | whole.is_not_null()).then("_stated").alias("_low"),
+        pl.when("_all_stated").then("_stated").otherwise(whole).alias("_high"),
+    )
+    return parts.group_by(key).agg(
+        _total("_electorate").alias("electorate_high"),
+        _total("_low").alias("collection_low"),
+        _total("_high").alias("collection_high"),
+    )
+
+
+def _pointing_in(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
+    """Voters of flagged places outside each set that may lie inside it: each place once.
+
+    Those of a município already counted whole (a district of it in the set has no place) are not counted again.
+    """
+    inside = joined.select(*key, pl.col("district_code").alias("points_to"))
+    own = joined.select(*key, "district_code")
+    whole = joined.filter(pl.col("places") == 0).select(*key, "municipality_code").unique()
+    return (
+        known.pointers.join(inside, on="points_to")
+        .join(own, on=[*key, "district_code"], how="anti")
+        .join(whole, on=[*key, "municipality_code"], how="anti")
+        .unique([*key, "place_id"])
+        .group_by(key)
+        .agg(pl.col("voters").sum().alias("_pointing"))
+    )
+
+
+def _whole_crossings(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
+    """The largest cluster that crosses district borders and lies wholly inside the set."""
+    sizes = known.crossings.group_by("cluster_id").agg(pl.len().alias("_size"), pl.col(_ENDS).first())
+    found = joined.select(*key, "district_code").join(
+        known.crossings.select("cluster_id", "district_code"), on="district_code"
+    )
+    return (
+        found.group_by(*key, "cluster_id")
+        .agg(pl.len().alias("_inside"))
+        .join(sizes, on="cluster_id", validate="m:1")
+        .filter(pl.col("_inside") == pl.col("_size"))
+        .group_by(key)
+        .agg(pl.col(end).max().alias(f"_crossing_{end}") for end in _ENDS)
+    )

@@ -1,0 +1,95 @@
+"""mart.origin_result: what each município of origin has before an area leaves and after (art. 2º, § 1º)."""
+
+import polars as pl
+
+from transforms.columns import AREA, MUNICIPALITY, MUNICIPALITY_NAME, RULE_SET
+from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, Reference, evaluate
+from transforms.rules.reading import RuleSet
+from transforms.schema import Column, Kind, Table, Unit
+
+KEPT, LOST, NEVER_HAD = "kept", "lost", "never_had"
+
+
+def _figure(name: str, description: str, label: str) -> Column:
+    return Column(name, Kind.EXACT, description, label, Unit.VARIES, nullable=True)
+
+
+TABLE = Table(
+    name="mart.origin_result",
+    title="Municípios de origem",
+    grain="one row per area, rule set, município of origin and requirement of the area itself",
+    key=("rule_set", "area_id", "municipality_code", "requirement"),
+    columns=(
+        RULE_SET,
+        AREA,
+        MUNICIPALITY,
+        MUNICIPALITY_NAME,
+        Column("requirement", Kind.TEXT, "Requirement the município must not lose.", "Requisito"),
+        _figure("before_low", "The least the whole município can have.", "Antes: mínimo"),
+        _figure("before_value", "What the whole município has.", "Antes: valor"),
+        _figure("before_high", "The most the whole município can have.", "Antes: máximo"),
+        _figure("after_low", "The least the remainder can have.", "Depois: mínimo"),
+        _figure("after_value", "What the remainder would have.", "Depois: valor"),
+        _figure("after_high", "The most the remainder can have.", "Depois: máximo"),
+        _figure("threshold", "What the remainder is compared with.", "Limite"),
+        Column(
+            "verdict",
+            Kind.TEXT,
+            "Kept, lost, never had (not met before), or undetermined.",
+            "Resultado",
+            values=(KEPT, LOST, NEVER_HAD, UNDETERMINED),
+        ),
+    ),
+    may_be_empty=True,
+)
+_ENDS = ("low", "value", "high")
+_REMAINDER: dict[str, pl.DataType] = {"after_status": pl.String(), "after_by_value": pl.Boolean()}
+
+
+def origin_result(
+    rule_set: RuleSet,
+    before: pl.DataFrame,
+    after: pl.DataFrame,
+    municipality: pl.DataFrame,
+    reference: Reference,
+) -> pl.DataFrame:
+    """The declared columns, and `after_status` and `after_by_value` of the remainder, which other marts need.
+
+    `before`: FIGURES by municipality_code; `after`: FIGURES by area_id and municipality_code (core.remainder).
+    """
+    names = [*TABLE.names, *_REMAINDER]
+    wanted = rule_set.origin.requirements if rule_set.origin is not None else ()
+    found = []
+    for requirement in (rule_set.requirement(name) for name in wanted):
+        had = evaluate(requirement, before, reference, ["municipality_code"]).select(
+            "municipality_code", pl.col("status").alias("_before"), *(pl.col(e).alias(f"before_{e}") for e in _ENDS)
+        )
+        keeps = evaluate(requirement, after, reference, ["area_id", "municipality_code"]).rename(
+            {end: f"after_{end}" for end in _ENDS} | {"by_value": "after_by_value", "status": "after_status"}
+        )
+        found.append(
+            keeps.join(had, on="municipality_code", how="left", validate="m:1").with_columns(
+                _verdict(pl.col("_before"), pl.col("after_status")).alias("verdict")
+            )
+        )
+    if not found:
+        return pl.DataFrame(schema=TABLE.schema | _REMAINDER)
+    named = pl.concat(found).join(
+        municipality.select("municipality_code", "municipality_name"),
+        on="municipality_code",
+        how="left",
+        validate="m:1",
+    )
+    return named.with_columns(pl.lit(rule_set.id).alias("rule_set")).select(names).sort(TABLE.key)
+
+
+def _verdict(before: pl.Expr, after: pl.Expr) -> pl.Expr:
+    return (
+        pl.when(before == NOT_MET)
+        .then(pl.lit(NEVER_HAD))
+        .when(after == MET)
+        .then(pl.lit(KEPT))
+        .when((before == MET) & (after == NOT_MET))
+        .then(pl.lit(LOST))
+        .otherwise(pl.lit(UNDETERMINED))
+    )
