@@ -30,9 +30,7 @@ _STATES = """
 """
 STATES = tuple(
     State(code, uf, name, region)
-    for code, uf, region, name in (
-        entry.split(" ", 3) for entry in _STATES.strip().replace("\n", "|").split("|")
-    )
+    for code, uf, region, name in (entry.split(" ", 3) for entry in _STATES.strip().replace("\n", "|").split("|"))
 )
 BY_UF = {state.uf: state for state in STATES}
 BY_CODE = {state.code: state for state in STATES}
@@ -41,9 +39,7 @@ FERNANDO_DE_NORONHA = "2605459"  # a state district of Pernambuco, not a municí
 SAO_PAULO_CAPITAL = "3550308"  # every district is urban seat: codes 01..96, none is a candidate
 
 # IBGE numbered these nine before the check digit was settled: official all the same.
-CHECK_DIGIT_EXCEPTIONS = frozenset(
-    "2201919 2201988 2202251 2611533 3117836 3152131 4305871 5203939 5203962".split()
-)
+CHECK_DIGIT_EXCEPTIONS = frozenset("2201919 2201988 2202251 2611533 3117836 3152131 4305871 5203939 5203962".split())
 
 UF_CODE, MUNICIPALITY_CODE, DISTRICT_CODE, TSE_CODE = r"^\d{2}$", r"^[1-5]\d{6}$", r"^[1-5]\d{8}$", r"^\d{5}$"
 
@@ -81,6 +77,20 @@ def is_municipality(code: str) -> bool:
         and code[:2] in BY_CODE
         and (check_digit(code[:6]) == code[6] or code in CHECK_DIGIT_EXCEPTIONS)
     )
+
+
+def municipality(text: str) -> str:
+    """The full code of a município that a source wrote with six digits, or as a number (`530010.0`).
+
+    Raises UsageError on anything else; sequence 0000 is a state's "município ignorado", no município.
+    """
+    digits = text.strip().removesuffix(".0")
+    if len(digits) == 6 and digits.isascii() and digits.isdigit():
+        exceptions = {code[:6]: code for code in CHECK_DIGIT_EXCEPTIONS}
+        digits = exceptions.get(digits, digits + check_digit(digits))
+    if not is_municipality(digits) or digits[2:6] == "0000":
+        raise UsageError(f"{text!r} is no município", action="write the 7-digit code of IBGE")
+    return digits
 
 
 def is_seat(district_code: pl.Expr) -> pl.Expr:

@@ -92,9 +92,7 @@ def zip_member(stream: BinaryIO, pattern: str, *, source: str, largest: int = 4_
         members = [member for member in archive.infolist() if not member.is_dir()]
         if unsafe := [member.orig_filename for member in members if _is_unsafe(member)]:
             raise SourceChanged(f"the archive has members that lead outside: {unsafe[:3]}", where=source)
-        found = [
-            m for m in members if re.fullmatch(pattern, re.split(r"[\\/]", m.filename)[-1], re.IGNORECASE)
-        ]
+        found = [m for m in members if re.fullmatch(pattern, re.split(r"[\\/]", m.filename)[-1], re.IGNORECASE)]
         if len(found) != 1:
             names = sorted(member.filename for member in found or members)[:10]
             raise SourceChanged(
@@ -106,6 +104,11 @@ def zip_member(stream: BinaryIO, pattern: str, *, source: str, largest: int = 4_
         return cast(BinaryIO, archive.open(found[0]))
     except BROKEN_ZIP as error:
         raise SourceChanged(f"not a whole, readable zip archive: {error}", where=source) from error
+
+
+def from_windows(raw: bytes) -> str:
+    """Windows-1252 as text. Every byte means something, so this never fails; the holes stay control characters."""
+    return codecs.charmap_decode(raw, "strict", _WINDOWS)[0]
 
 
 def _is_unsafe(member: zipfile.ZipInfo) -> bool:
@@ -160,7 +163,7 @@ def _is_utf8(block: bytes) -> bool:
 
 def _utf8(block: bytes, encoding: Encoding, source: str, line: int) -> bytes:
     if encoding == "cp1252":
-        return codecs.charmap_decode(block, "strict", _WINDOWS)[0].encode()
+        return from_windows(block).encode()
     try:
         return block.decode().removeprefix("\ufeff").encode()
     except UnicodeDecodeError as error:
