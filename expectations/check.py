@@ -14,6 +14,7 @@ import polars as pl
 
 Severity = Literal["critical", "warning"]
 Status = Literal["passed", "failed", "error"]
+Frames = Mapping[str, pl.LazyFrame]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,3 +70,8 @@ class Outcome:
     status: Status
     observed: str = ""
     failing_rows: int = 0
+
+
+def state_code() -> pl.Expr:
+    """The state of a município, off its code."""
+    return pl.col("municipality_code").str.head(2).alias("state_code")

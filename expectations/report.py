@@ -41,9 +41,11 @@ CHECK_RESULT = Table(
 )
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color-scheme: light dark }
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
+body { margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
 table { border-collapse: collapse; width: 100%; margin: 1rem 0 }
-th, td { border: 1px solid #8886; padding: .35rem .5rem; text-align: left; vertical-align: top; overflow-wrap: anywhere }
+th, td { border: 1px solid #8886; padding: .35rem .5rem; text-align: left; vertical-align: top }
+td { overflow-wrap: anywhere }
 th, .badge { background: #8882 }
 tr.critical td:first-child, tr.error td:first-child { border-left: 4px solid #c33 }
 tr.warning td:first-child { border-left: 4px solid #c90 }

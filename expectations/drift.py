@@ -1,0 +1,136 @@
+"""Drift against the last release: a partial source makes the list shrink, a lost factor of a thousand passes every type.
+
+Pure: the frames of both releases in, checks out. Tolerances are per measure, and wide enough for a year's real
+change. What is over them may be right (a new census): `accept` lets it through as a warning, with the reason given.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+
+import polars as pl
+
+from expectations.check import Frames, Severity, Violation
+
+SHRINK_PERCENT = 5
+# What is counted from one release to the next: its name in a sentence, and its key.
+COVERED = {
+    "core.municipality": ("municípios", ("municipality_code",)),
+    "core.district": ("districts", ("district_code",)),
+    "core.polling_place": ("polling places", ("municipality_code", "zone", "place")),
+    "core.area": ("areas", ("area_id",)),
+    "mart.requirement_result": ("requirement results", ("rule_set", "area_id", "requirement")),
+}
+# By how many percent a state's total may move. A new year begins without any collection: that only warns.
+TOLERANCES: Mapping[str, tuple[int, Severity]] = {
+    "population_census": (1, "critical"),
+    "population_estimate": (5, "critical"),
+    "electorate": (15, "critical"),
+    "urban_houses": (15, "critical"),
+    "collection_brl": (40, "warning"),
+}
+FLIPS_PERCENT, FLIPS = 10, 5  # areas whose status may change; fewer than so many are never refused
+_NEXT = "compare both releases with `emancipa diff`; if the change is right, run again with --accept-drift REASON"
+
+
+def violations(
+    before: Mapping[str, pl.DataFrame | pl.LazyFrame],
+    after: Mapping[str, pl.DataFrame | pl.LazyFrame],
+    accept: str = "",
+) -> list[Violation]:
+    """Every comparison of the last release with this one. Without a last release of the same states, all pass."""
+    old, new = ({name: frame.lazy() for name, frame in frames.items()} for frames in (before, after))
+    if not _same_states(old, new):
+        old = {}
+    found = [
+        *(_shrink(table, old, new) for table in COVERED),
+        *(_moved(measure, old, new) for measure in TOLERANCES),
+        _flips(old, new),
+    ]
+    return [_accepted(one, accept) for one in found] if accept else found
+
+
+def _accepted(one: Violation, reason: str) -> Violation:
+    if one.rows.is_empty():
+        return one
+    return replace(one, severity="warning", observed=f"{one.observed}; accepted: {reason}")
+
+
+def _same_states(old: Frames, new: Frames) -> bool:
+    states = [frames["core.state"].select("uf").collect()["uf"] for frames in (old, new) if "core.state" in frames]
+    return len(states) == 2 and set(states[0]) <= set(states[1])
+
+
+def _shrink(table: str, old: Frames, new: Frames) -> Violation:
+    noun, key = COVERED[table]
+    had, has = (frames[table].select(key).collect() if table in frames else None for frames in (old, new))
+    rows, observed = pl.DataFrame(), ""
+    if had is not None:
+        left = 0 if has is None else has.height
+        if (had.height - left) * 100 > had.height * SHRINK_PERCENT:
+            rows = had if has is None else had.join(has, on=key, how="anti", nulls_equal=True).sort(key)
+            observed = f"{noun} fell from {had.height} to {left} (limit {SHRINK_PERCENT} %)"
+    return Violation(
+        name="drift_coverage",
+        table=table,
+        severity="critical",
+        reason="a partial source makes the list shrink, and the short list would replace the good one",
+        next_step=_NEXT,
+        expected=f"at most {SHRINK_PERCENT} % fewer than in the last release",
+        observed=observed,
+        rows=rows,
+    )
+
+
+def _moved(measure: str, old: Frames, new: Frames) -> Violation:
+    percent, severity = TOLERANCES[measure]
+    had, has = _total(measure, old), _total(measure, new)
+    over = had is not None and (has is None or abs(has - had) * 100 > had * percent)
+    now = "unknown" if has is None else f"{has}"
+    return Violation(
+        name="drift_total",
+        table="core.municipality" if measure != "urban_houses" else "core.district_measure",
+        column=measure,
+        severity=severity,
+        reason="a total does not jump from one release to the next unless a factor or half a source got lost",
+        next_step=_NEXT,
+        expected=f"within {percent} % of the last release",
+        observed=f"{measure} went from {had} to {now} (limit {percent} %)" if over else "",
+        rows=pl.DataFrame({"before": [str(had)], "after": [now]}) if over else pl.DataFrame(),
+    )
+
+
+def _total(measure: str, frames: Frames) -> int | Decimal | None:
+    """The total of what is known, exactly; null where nothing is."""
+    if measure == "urban_houses":
+        table, figure = "core.district_measure", pl.when(pl.col("measure") == measure).then(pl.col("value"))
+    else:
+        table, figure = "core.municipality", pl.col(measure)
+    if table not in frames:
+        return None
+    known, total = frames[table].select(figure.count().alias("known"), figure.sum().alias("total")).collect().row(0)
+    return total if known else None
+
+
+def _flips(old: Frames, new: Frames) -> Violation:
+    flips = pl.DataFrame()
+    observed = ""
+    if "mart.eligibility" in old and "mart.eligibility" in new:
+        key = ["rule_set", "area_id"]
+        was, now = (frames["mart.eligibility"].select(*key, "status").collect() for frames in (old, new))
+        both = was.join(now, on=key, suffix="_now", validate="1:1")
+        changed = both.filter(pl.col("status") != pl.col("status_now")).sort(key)
+        if changed.height >= FLIPS and changed.height * 100 > both.height * FLIPS_PERCENT:
+            flips = changed
+            observed = f"{changed.height} of {both.height} areas changed their status (limit {FLIPS_PERCENT} %)"
+    return Violation(
+        name="drift_status",
+        table="mart.eligibility",
+        column="status",
+        severity="critical",
+        reason="many verdicts that change at once have one cause: it must be known before they are cited",
+        next_step=_NEXT,
+        expected=f"at most {FLIPS_PERCENT} % of the areas change their status",
+        observed=observed,
+        rows=flips,
+    )
