@@ -79,9 +79,11 @@ def demand(frame: pl.DataFrame, holds: pl.Expr, complaint: str, keys: list[str],
 
 def staged(table: Table, frame: pl.DataFrame, source: str) -> pl.DataFrame:
     """Rows as the table declares them: types, patterns, composed accents (NFC), one row a key; or SourceChanged."""
-    text = [pl.col(column.name).str.normalize("NFC") for column in table.columns if column.kind is Kind.TEXT]
     with understood(source):
-        rows = table.conform(frame).with_columns(text)
+        rows = table.conform(frame)
+    text = [column.name for column in table.columns if column.kind is Kind.TEXT]
+    decomposed = [name for name in text if rows[name].str.contains(r"\p{M}").any()]
+    rows = rows.with_columns(pl.col(decomposed).str.normalize("NFC"))
     for column in table.columns:
         if column.pattern is not None:
             fits = pl.col(column.name).str.contains(column.pattern)
