@@ -151,7 +151,7 @@ def test_a_kill_at_any_step_leaves_a_whole_release_and_the_next_run_clean(tmp_pa
     assert publish.releases(tmp_path) == ["20261130T050000Z-00000001", "20261201T050000Z-00000002"]
     assert os.listdir(tmp_path / "building") == []
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-    assert publish.history(tmp_path)[-1]["release"] == "20261201T050000Z-00000002"
+    assert publish.history(tmp_path)[-1].release == "20261201T050000Z-00000002"
 
 
 def test_case_90_a_write_that_fails_half_way_leaves_the_old_release_and_no_leftovers(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_rollback_goes_one_back_or_where_it_is_told_and_is_recorded(tmp_path: Pa
     assert figure_read(tmp_path) == [(2, 1000)]
     assert publish.rollback(tmp_path, third, now=NOW + timedelta(days=4)) == third
     assert publish.rollback(tmp_path, first, now=NOW + timedelta(days=5)) == first
-    assert [(event["event"], event["release"], event["previous"]) for event in publish.history(tmp_path)] == [
+    assert [(event.event, event.release, event.previous) for event in publish.history(tmp_path)] == [
         ("published", first, None),
         ("published", second, first),
         ("published", third, second),
@@ -234,7 +234,7 @@ def test_rollback_goes_one_back_or_where_it_is_told_and_is_recorded(tmp_path: Pa
         ("rolled_back", third, second),
         ("rolled_back", first, third),
     ]
-    assert publish.history(tmp_path)[3]["reason"] == "wrong figures"
+    assert publish.history(tmp_path)[3].reason == "wrong figures"
 
 
 def test_rollback_without_a_target_says_what_is_at_hand(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_a_line_torn_by_a_crash_harms_no_other(tmp_path: Path) -> None:
     with (tmp_path / "history.jsonl").open("a") as file:
         file.write('{"at": "2026-')
     release(tmp_path, 2, NOW + timedelta(days=1))
-    assert [event["release"][-1] for event in publish.history(tmp_path)] == ["1", "2"]
+    assert [event.release[-1] for event in publish.history(tmp_path)] == ["1", "2"]
 
 
 def test_a_release_is_compared_with_the_last_of_its_state(tmp_path: Path) -> None:

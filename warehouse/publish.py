@@ -18,7 +18,7 @@ import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,6 +27,7 @@ from typing import Any
 from transforms.errors import ChecksRefused, EmancipaError, Locked, UsageError
 from warehouse import DATABASE
 from warehouse.build import sealed
+from warehouse.snapshots import Ledger
 
 CURRENT, RELEASES, BUILDING, LOCK, HISTORY, PINS = (
     "current", "releases", "building", "lock", "history.jsonl", "pins",
@@ -35,7 +36,16 @@ MANIFEST = "release.json"
 STAMP = "%Y%m%dT%H%M%SZ"
 STEPS = ("flush", "rename", "switch", "record", "prune")
 
-Event = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A switch of `current`: what was done, to which release, from which, and why if someone said."""
+
+    at: datetime
+    event: str  # published, rolled_back
+    release: str
+    previous: str | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +117,8 @@ def clean(data: Path) -> None:
     for leftover in data.glob(f".{CURRENT}-*"):
         leftover.unlink()
     release = current(data)
-    if release and all(event["release"] != release for event in history(data)):
-        record(data, "published", release, at=built_at(release), reason="recorded after an interruption")
+    if release and all(event.release != release for event in history(data)):
+        _record(data, Event(built_at(release), "published", release, reason="recorded after an interruption"))
 
 
 def publish(
@@ -138,7 +148,7 @@ def publish(
     step("switch")
     _switch(data, release)
     step("record")
-    record(data, "published", release, at=now, previous=previous)
+    _record(data, Event(now, "published", release, previous))
     step("prune")
     prune(data, now=now, keep=keep)
     return target
@@ -159,7 +169,7 @@ def rollback(data: Path, release: str | None = None, *, now: datetime, reason: s
             )
         sealed(data / RELEASES / target / DATABASE)
         _switch(data, target)
-        record(data, "rolled_back", target, at=now, previous=previous, reason=reason)
+        _record(data, Event(now, "rolled_back", target, previous, reason))
         return target
 
 
@@ -209,8 +219,8 @@ def already(data: Path, fingerprint: str) -> str | None:
     Without the second, the next night would publish again what somebody has just withdrawn.
     """
     now = current(data)
-    switches = [event for event in history(data) if event["event"] in {"published", "rolled_back"}]
-    withdrawn = switches[-1]["previous"] if switches and switches[-1]["event"] == "rolled_back" else None
+    last = next(reversed(history(data)), None)
+    withdrawn = last.previous if last and last.event == "rolled_back" else None
     at_hand = set(releases(data))
     return next(
         (
@@ -232,34 +242,13 @@ def pinned(data: Path) -> set[str]:
 
 
 def history(data: Path) -> list[Event]:
-    """Every publication and rollback, in order. A line torn by a crash is left out."""
-    events = []
-    with suppress(FileNotFoundError):
-        for line in (data / HISTORY).read_text(encoding="utf-8").splitlines():
-            with suppress(json.JSONDecodeError):
-                events.append(json.loads(line))
-    return events
+    """Every publication and rollback, in order."""
+    rows = Ledger(data / HISTORY).unread()
+    return [Event(**{**row, "at": datetime.fromisoformat(row["at"])}) for row in rows]
 
 
-def record(
-    data: Path, event: str, release: str, *, at: datetime, previous: str | None = None, reason: str = ""
-) -> None:
-    """Append one event to the history, flushed to the disk."""
-    line = {
-        "at": iso(at),
-        "event": event,
-        "release": release,
-        "previous": previous,
-        "reason": reason,
-    }
-    with (data / HISTORY).open("a+b") as file:
-        if file.seek(0, os.SEEK_END):
-            file.seek(-1, os.SEEK_END)
-            torn = file.read(1) != b"\n"
-            file.write(b"\n" if torn else b"")
-        file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+def _record(data: Path, event: Event) -> None:
+    Ledger(data / HISTORY).append(event)
 
 
 def built_at(release: str) -> datetime:

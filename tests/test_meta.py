@@ -1,0 +1,122 @@
+"""What the warehouse says of itself, and that its history survives the releases."""
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from transforms.columns import MUNICIPALITY
+from transforms.schema import Table, Unit
+from transforms.sources import Source
+from warehouse import meta, publish
+from warehouse.build import SCHEMAS, build, finish
+from warehouse.freshness import freshness
+from warehouse.meta import Run
+from warehouse.snapshots import Answer, Attempt, Poll, Store
+
+NOW = datetime(2026, 11, 30, 5, 0, tzinfo=UTC)
+TSE = Source(
+    name="tse_test", title="Places", publisher="TSE", home_page="", licence="", cadence="monthly", stale_after=45,
+    base="tse", encoding="cp1252", conversation=lambda scope: iter(()), tables=(),  # type: ignore[arg-type, return-value]
+)  # fmt: skip
+
+
+def run(started_at: datetime, outcome: str, release: str | None = None) -> Run:
+    return Run(started_at, started_at + timedelta(minutes=1), "ES", date(2026, 11, 30), outcome, 0, release, "", "1")
+
+
+def attempt(at: datetime, outcome: str) -> Attempt:
+    return Attempt(at, "tse_test", "", "all", "http://x/all.zip", 503, 0, None, 0.5, outcome, "down")
+
+
+def test_runs_survive_in_their_ledger_and_end_with_the_one_that_writes(tmp_path: Path) -> None:
+    meta.record_run(tmp_path, run(NOW, "published", "r1"))
+    meta.record_run(tmp_path, run(NOW + timedelta(days=1), "failed"))
+    writing = Run(NOW + timedelta(days=2), None, "ES", date(2026, 12, 2), "published", 0, "r2", "", "1")
+    rows = meta.runs(tmp_path, writing)
+    assert rows.select("run_id", "outcome", "release").rows() == [
+        ("20261130T050000Z-ES", "published", "r1"),
+        ("20261201T050000Z-ES", "failed", None),
+        ("20261202T050000Z-ES", "published", "r2"),
+    ]
+    assert rows["finished_at"].to_list() == [NOW + timedelta(minutes=1), NOW + timedelta(days=1, minutes=1), None]
+    assert meta.runs(tmp_path).height == 2
+
+
+def test_the_release_being_written_is_the_last_of_its_history(tmp_path: Path) -> None:
+    assert meta.releases(tmp_path).is_empty()
+    rows = meta.releases(tmp_path, "20261130T050000Z-ab12cd34", at=NOW)
+    assert rows.select("event_number", "event", "release", "previous").rows() == [
+        (1, "published", "20261130T050000Z-ab12cd34", None)
+    ]
+
+
+def test_snapshots_name_file_moment_and_hash() -> None:
+    answer = Answer("all", "http://x/all.zip", "ab", 10, "zip", NOW, NOW - timedelta(days=9))
+    poll = Poll("tse_test", "", NOW.date(), NOW + timedelta(days=1), "ok", (answer,))
+    assert meta.snapshots([(TSE, poll)]).rows() == [
+        ("tse_test", "all", "http://x/all.zip", "ab", 10, NOW, NOW - timedelta(days=9), NOW + timedelta(days=1))
+    ]
+
+
+def test_the_dictionary_has_every_column_with_its_type_and_unit() -> None:
+    table = Table("core.x", "X", "One.", ("municipality_code",), (MUNICIPALITY,))
+    rows = meta.columns([table, meta.SNAPSHOT])
+    first = rows.row(0, named=True)
+    assert (first["table_name"], first["column_name"], first["type"], first["is_key"]) == (
+        "core.x", "municipality_code", "VARCHAR", True,
+    )  # fmt: skip
+    assert rows.filter(pl.col("column_name") == "bytes")["unit"].to_list() == [Unit.BYTES.value]
+    assert rows.height == 1 + len(meta.SNAPSHOT.columns)
+
+
+def test_every_number_of_meta_has_a_unit_and_every_column_words() -> None:
+    for table in meta.TABLES:
+        for column in table.columns:
+            assert column.description.endswith("."), (table.name, column.name)
+            assert column.label, (table.name, column.name)
+            assert column.unit or not column.kind.polars.is_numeric(), (table.name, column.name)
+
+
+def test_how_long_a_source_has_been_failing_is_one_query(tmp_path: Path) -> None:
+    store, data = Store(tmp_path / "raw"), tmp_path
+    answer = Answer("all", "http://x/all.zip", store.put(b"zip"), 3, "zip", NOW)
+    good = Poll("tse_test", "", NOW.date(), NOW, "ok", (answer,))
+    store.poll(good)
+    store.attempt(attempt(NOW, "new"))
+    for day in (1, 2, 3):
+        at = NOW + timedelta(days=day)
+        store.attempt(attempt(at, "unreachable"))
+        store.poll(Poll("tse_test", "", at.date(), at, "failed", (), "down", "unreachable"))
+    fresh = meta.SOURCE_FRESHNESS.frame(freshness(store, [TSE], NOW + timedelta(days=3)))
+    rows = [
+        meta.runs(data),
+        meta.snapshots([(TSE, good)]),
+        meta.attempts(store.attempts()),
+        fresh,
+        meta.columns(meta.TABLES),
+        meta.releases(data, "r", at=NOW),
+    ]
+    tables = {table.name: (table, frame) for table, frame in zip(meta.TABLES, rows, strict=True)}
+    path = data / "a.duckdb"
+    build(path, {})
+    finish(path, tables, meta.TABLES, [])
+    with duckdb.connect(str(path), read_only=True) as database:
+        assert database.execute(
+            "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal ORDER BY 1"
+        ).fetchall() == [(schema,) for schema in sorted(SCHEMAS)]
+        failing = database.execute(
+            "SELECT source, min(at), max(outcome) FROM meta.attempt JOIN meta.source_freshness USING (source)"
+            " WHERE at > last_good_at GROUP BY source"
+        ).fetchall()
+    assert failing == [("tse_test", (NOW + timedelta(days=1)).replace(tzinfo=None), "unreachable")]
+
+
+def test_releases_of_meta_tell_the_rollbacks_too(tmp_path: Path) -> None:
+    publish._record(tmp_path, publish.Event(NOW, "published", "r1"))
+    publish._record(tmp_path, publish.Event(NOW, "rolled_back", "r0", "r1", "wrong figures"))
+    assert meta.releases(tmp_path).select("event", "release", "previous", "reason").rows() == [
+        ("published", "r1", None, ""),
+        ("rolled_back", "r0", "r1", "wrong figures"),
+    ]

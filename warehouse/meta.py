@@ -1,0 +1,243 @@
+"""What the warehouse says of itself: runs, snapshots, attempts, freshness, releases, and every column's meaning.
+
+Runs and releases are kept in ledgers beside the releases, so that history survives them: `meta.*` of the newest
+release tells all of it. The checks' results have their declaration with the checks.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from transforms.columns import UF
+from transforms.schema import Column, Kind, Table, Unit
+from transforms.sources import Source
+from warehouse import publish
+from warehouse.ddl import TYPES
+from warehouse.snapshots import Ledger, Poll
+
+RUNS = "runs.jsonl"
+OUTCOMES = ("published", "nothing_new", "refused", "failed")
+
+SOURCE_NAME = Column("source", Kind.TEXT, "Name of the source: its module below transforms/sources.", "Fonte")
+PART = Column("part", Kind.TEXT, "Which of the source's answers.", "Parte")
+URL = Column("url", Kind.TEXT, "Where it was asked for.", "Endereço")
+SHA256 = Column("sha256", Kind.TEXT, "SHA-256 of the bytes: the name of the file below raw/blobs.", "SHA-256")
+AS_OF = Column("as_of", Kind.DATE, "The date that fixes every period.", "Na data de")
+AT = Column("at", Kind.TIMESTAMP, "When it happened.", "Momento")
+RELEASE_ID = Column("release", Kind.TEXT, "Id of the release.", "Publicação")
+PUBLISHED_AT = Column(
+    "published_at", Kind.TIMESTAMP, "The date the upstream gave it.", "Publicado pela fonte em", nullable=True
+)
+
+RUN = Table(
+    name="meta.run",
+    title="Execuções",
+    grain="One row per run of this data folder, the one that made this file last.",
+    key=("run_id",),
+    columns=(
+        Column("run_id", Kind.TEXT, "When the run started, and its state.", "Execução"),
+        Column("started_at", Kind.TIMESTAMP, "When it started.", "Início"),
+        Column(
+            "finished_at",
+            Kind.TIMESTAMP,
+            "When it ended; empty for the run that wrote this file.",
+            "Fim",
+            nullable=True,
+        ),
+        UF,
+        AS_OF,
+        Column("outcome", Kind.TEXT, "What came of it.", "Resultado", values=OUTCOMES),
+        Column("exit_code", Kind.INTEGER, "Exit code of the command.", "Código de saída", Unit.COUNT),
+        RELEASE_ID.but(description="The release it published, or found to be up to date.", nullable=True),
+        Column("message", Kind.TEXT, "What it said.", "Mensagem"),
+        Column("version", Kind.TEXT, "Version of the program.", "Versão"),
+    ),
+)
+SNAPSHOT = Table(
+    name="meta.snapshot",
+    title="Arquivos de origem",
+    grain="One row per answer of a source that this release is made of.",
+    key=("source", "part"),
+    columns=(
+        SOURCE_NAME,
+        PART,
+        URL,
+        SHA256,
+        Column("bytes", Kind.INTEGER, "Size of the answer.", "Tamanho", Unit.BYTES, minimum=1),
+        Column("fetched_at", Kind.TIMESTAMP, "When the bytes came.", "Baixado em"),
+        PUBLISHED_AT,
+        Column("polled_at", Kind.TIMESTAMP, "When the source was last asked and had nothing else.", "Conferido em"),
+    ),
+)
+ATTEMPT = Table(
+    name="meta.attempt",
+    title="Tentativas de coleta",
+    grain="One row per try at one question to a source, whatever came of it, in every run of this data folder.",
+    key=("attempt",),
+    columns=(
+        Column("attempt", Kind.INTEGER, "Number of the attempt, in order.", "Tentativa", Unit.COUNT, minimum=1),
+        AT,
+        SOURCE_NAME,
+        UF.but(description="State asked for; empty if the answer is the same for all.", pattern=None),
+        PART,
+        URL,
+        Column("status", Kind.INTEGER, "HTTP status.", "Status HTTP", Unit.COUNT, nullable=True),
+        Column("bytes", Kind.INTEGER, "Bytes that came.", "Bytes", Unit.BYTES, minimum=0),
+        SHA256.but(nullable=True),
+        Column("seconds", Kind.FLOAT, "How long it took.", "Duração", Unit.SECONDS),
+        Column("outcome", Kind.TEXT, "What came of it, in one word.", "Resultado"),
+        Column("message", Kind.TEXT, "The same in a sentence.", "Mensagem"),
+    ),
+    may_be_empty=True,
+)
+SOURCE_FRESHNESS = Table(
+    name="meta.source_freshness",
+    title="Atualidade das fontes",
+    grain="One row per source: how it answered last, and how old its last good answer is.",
+    key=("source",),
+    columns=(
+        SOURCE_NAME,
+        Column("title", Kind.TEXT, "Title of the source.", "Título"),
+        Column("required", Kind.BOOLEAN, "Whether no release can do without it.", "Obrigatória"),
+        Column("last_polled_at", Kind.TIMESTAMP, "When it was last asked.", "Última consulta", nullable=True),
+        Column("last_good_at", Kind.TIMESTAMP, "When it last answered well.", "Última boa resposta", nullable=True),
+        PUBLISHED_AT,
+        Column(
+            "age_days", Kind.INTEGER, "Days since its last good answer.", "Idade em dias", Unit.COUNT, nullable=True
+        ),
+        Column("stale_after", Kind.INTEGER, "Days its cadence allows.", "Limite em dias", Unit.COUNT),
+        Column("is_stale", Kind.BOOLEAN, "Whether it is older than that, or never answered.", "Desatualizada"),
+        Column("last_outcome", Kind.TEXT, "What came of the last poll.", "Último resultado", nullable=True),
+        Column("last_message", Kind.TEXT, "The same in a sentence.", "Última mensagem", nullable=True),
+    ),
+)
+COLUMN = Table(
+    name="meta.column",
+    title="Dicionário de dados",
+    grain="One row per column of every table and view.",
+    key=("table_name", "column_name"),
+    order=("table_name", "position", "column_name"),
+    columns=(
+        Column("table_name", Kind.TEXT, "Table or view, with its schema.", "Tabela"),
+        Column("position", Kind.INTEGER, "Place of the column in it.", "Ordem", Unit.COUNT, minimum=1),
+        Column("column_name", Kind.TEXT, "Name of the column.", "Coluna"),
+        Column("type", Kind.TEXT, "Type in DuckDB.", "Tipo"),
+        Column("unit", Kind.TEXT, "Unit of its figures.", "Unidade", nullable=True),
+        Column("is_key", Kind.BOOLEAN, "Whether it is part of the key.", "Chave"),
+        Column("nullable", Kind.BOOLEAN, "Whether it may be empty.", "Pode faltar"),
+        Column("description", Kind.TEXT, "What it holds.", "Descrição"),
+        Column("label", Kind.TEXT, "Its heading in the Portuguese exports.", "Título"),
+        Column("allowed", Kind.TEXT, "Its only values, joined by |.", "Valores", nullable=True),
+        Column("upstream", Kind.TEXT, "The source's own column.", "Coluna na fonte", nullable=True),
+    ),
+)
+RELEASE = Table(
+    name="meta.release",
+    title="Publicações",
+    grain="One row per publication or rollback of this data folder, this release last.",
+    key=("event_number",),
+    columns=(
+        Column("event_number", Kind.INTEGER, "Number of the event, in order.", "Número", Unit.COUNT, minimum=1),
+        AT,
+        Column("event", Kind.TEXT, "What was done.", "Evento", values=("published", "rolled_back")),
+        RELEASE_ID,
+        Column("previous", Kind.TEXT, "What readers saw before.", "Publicação anterior", nullable=True),
+        Column("reason", Kind.TEXT, "Why, where someone said.", "Motivo"),
+    ),
+)
+TABLES = (RUN, SNAPSHOT, ATTEMPT, SOURCE_FRESHNESS, COLUMN, RELEASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run, as it ended; `finished_at` is None only while it is still writing."""
+
+    started_at: datetime
+    finished_at: datetime | None
+    uf: str
+    as_of: date
+    outcome: str
+    exit_code: int
+    release: str | None
+    message: str
+    version: str
+
+
+def record_run(data: Path, run: Run) -> None:
+    """Append a run to the data folder's ledger."""
+    Ledger(data / RUNS).append(run)
+
+
+def runs(data: Path, this: Run | None = None) -> pl.DataFrame:
+    """meta.run: every run of the ledger, and the one that is writing."""
+    rows = [*Ledger(data / RUNS).unread(), *([asdict(this)] if this else [])]
+    return RUN.frame(_run(row) for row in rows)
+
+
+def _run(row: Mapping[str, Any]) -> dict[str, Any]:
+    started, finished = moment(row["started_at"]), moment(row["finished_at"])
+    as_of = date.fromisoformat(str(row["as_of"]))
+    run_id = f"{started:{publish.STAMP}}-{row['uf']}"
+    return {**row, "run_id": run_id, "started_at": started, "finished_at": finished, "as_of": as_of}
+
+
+def moment(written: str | datetime | None) -> datetime | None:
+    """A moment read back from a ledger, in UTC."""
+    read = datetime.fromisoformat(written) if isinstance(written, str) else written
+    return read and read.astimezone(UTC)
+
+
+def snapshots(polls: Iterable[tuple[Source, Poll]]) -> pl.DataFrame:
+    """meta.snapshot: the answers a release is made of."""
+    return SNAPSHOT.frame(
+        {
+            "source": source.name,
+            "part": answer.part,
+            "url": answer.url,
+            "sha256": answer.sha256,
+            "bytes": answer.size,
+            "fetched_at": answer.fetched_at,
+            "published_at": answer.published_at,
+            "polled_at": poll.polled_at,
+        }
+        for source, poll in polls
+        for answer in poll.answers
+    )
+
+
+def attempts(ledger: pl.DataFrame) -> pl.DataFrame:
+    """meta.attempt, from the store's ledger in the order made."""
+    return ATTEMPT.conform(ledger.with_row_index("attempt", offset=1))
+
+
+def columns(tables: Iterable[Table]) -> pl.DataFrame:
+    """meta.column: every column of these tables and views."""
+    return COLUMN.frame(
+        {
+            "table_name": table.name,
+            "position": position,
+            "column_name": column.name,
+            "type": TYPES[column.kind],
+            "unit": column.unit and column.unit.value,
+            "is_key": column.name in table.key,
+            "nullable": column.nullable,
+            "description": column.description,
+            "label": column.label,
+            "allowed": "|".join(column.values) if column.values else None,
+            "upstream": column.source,
+        }
+        for table in tables
+        for position, column in enumerate(table.columns, 1)
+    )
+
+
+def releases(data: Path, this: str | None = None, *, at: datetime | None = None) -> pl.DataFrame:
+    """meta.release: the history of what readers saw, with the release that is being written as its last event."""
+    events = publish.history(data)
+    if this and at:
+        events.append(publish.Event(at, "published", this, publish.current(data)))
+    return RELEASE.frame({"event_number": n, **asdict(event)} for n, event in enumerate(events, 1))
