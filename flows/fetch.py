@@ -145,7 +145,7 @@ def poll(
         outcome, cause = "failed", "layout" if isinstance(error, SourceChanged) else "absent"
         message = " ".join(str(error).split())
         talk.blame(cause, message)
-    uf = "" if all(request.shared for request in talk.requests) else scope.uf
+    uf = scope.uf if talk.is_of_the_state else ""
     said = f"{source.title}: {message}" if message else ""
     result = Poll(source.name, uf, scope.as_of, now, outcome, tuple(talk.answers), said, cause)
     store.poll(result)
@@ -158,8 +158,9 @@ class _Conversation:
     def __init__(self, source: Source, scope: Scope, store: Store, client: Client, asked: Asked, until: float) -> None:
         self._source, self._scope, self._store = source, scope, store
         self._client, self._asked, self._until = client, asked, until
-        self.requests: list[Request] = []
         self.answers: list[Answer] = []
+        self.is_of_the_state = False  # until a question is that is not shared by all states
+        self._last: Request | None = None
 
     def hold(self) -> None:
         """To its end. Raises NoAnswer, and whatever the source makes of an answer it cannot read."""
@@ -172,7 +173,7 @@ class _Conversation:
                 request = questions.send(file)
 
     def _ask(self, request: Request) -> Answer | None:
-        self.requests.append(request)
+        self.is_of_the_state |= not request.shared
         try:
             answer = self._asked.once(self._question(request), self._client.get)
         except NoAnswer as error:
@@ -180,6 +181,7 @@ class _Conversation:
                 return None
             raise
         self.answers.append(answer)
+        self._last = request
         return answer
 
     def _question(self, request: Request) -> Question:
@@ -188,10 +190,9 @@ class _Conversation:
 
     def blame(self, outcome: str, message: str) -> None:
         """Record that the last answer is the one that could not be used."""
-        if self.answers and self.requests:
-            last = self.answers[-1]
-            question = self._question(self.requests[-1])
-            question.record(last.url, outcome, since=time.monotonic(), sha256=last.sha256, message=message)
+        if self._last:
+            answer, since = self.answers[-1], time.monotonic()
+            self._question(self._last).record(answer.url, outcome, since=since, sha256=answer.sha256, message=message)
 
 
 def place(source: Source, scope: Scope, path: Path, store: Store, *, now: datetime, part: str | None = None) -> Poll:

@@ -28,12 +28,12 @@ import urllib3
 from flows.fetch import NoAnswer, Progress, Question, silent
 from flows.settings import Settings
 from flows.transport import Session, Turnstile, cut_off
-from flows.verify import HEAD, Unusable, barrier, error_message, title, verify
+from flows.verify import HEAD, Unusable, barrier, complaint, title, verify
 from warehouse.snapshots import Answer, Incoming
 
 CHUNK = 1 << 18
 PATIENCE = 5  # a 429 without Retry-After waits this many times longer than a break
-WORTH_A_SECOND_LOOK = {"not_data", "corrupt"}  # a page or zip may be caught while it is being replaced: once more
+ONCE, TWICE, OFTEN = 1, 2, 99  # how often a kind of failure is worth a try, within the settings' `tries`
 STATUS = {404: "absent", 410: "absent", 429: "rate_limited"}
 LEGACY = "UNSAFE_LEGACY_RENEGOTIATION_DISABLED"
 
@@ -45,7 +45,7 @@ class Reply:
     outcome: str
     message: str = ""
     answer: Answer | None = None
-    temporary: bool = False
+    tries: int = ONCE
     wait: float | None = None
     evidence: bytes = b""
 
@@ -81,8 +81,7 @@ class Web:
                     turnstile.slow_down()
                 failures = 1 if part.size > furthest else failures + 1  # a download that grows is not failing
                 furthest = max(furthest, part.size)
-                most = min(2, self._settings.tries) if reply.outcome in WORTH_A_SECOND_LOOK else self._settings.tries
-                if not reply.temporary or failures >= most:
+                if failures >= min(reply.tries, self._settings.tries):
                     raise NoAnswer(reply.outcome, reply.message)
                 self._wait(reply, failures, question)
 
@@ -167,7 +166,7 @@ class _Download:
         largest = self._question.source.largest
         if response.status_code == 206 and not self._continues(response.headers):
             self._validator = None
-            return Reply("truncated", f"{self.host} resumed the download at another place", temporary=True)
+            return Reply("truncated", f"{self.host} resumed the download at another place", tries=OFTEN)
         total = self._begin(response.headers) if response.status_code == 200 else self._total
         if total is not None and total > largest:
             return Reply("too_large", f"{self.host} announces {total:,} bytes, more than {largest:,}")
@@ -181,7 +180,7 @@ class _Download:
         if self._question.left <= 0:
             return self._late()
         if total is not None and self._part.size != total:
-            return Reply("truncated", f"{self._part.size:,} of {total:,} bytes from {self.host}", temporary=True)
+            return Reply("truncated", f"{self._part.size:,} of {total:,} bytes from {self.host}", tries=OFTEN)
         return self._judge(response)
 
     def _begin(self, headers: Mapping[str, str]) -> int | None:
@@ -217,7 +216,7 @@ class _Download:
         except Unusable as fault:
             kind = response.headers.get("Content-Type", "no type")
             words = f"{fault.message} ({kind}) from {self._url}"
-            return Reply(fault.outcome, words, temporary=fault.outcome != "too_large", evidence=head)
+            return Reply(fault.outcome, words, tries=ONCE if fault.outcome == "too_large" else TWICE, evidence=head)
         size, sha256 = self._part.size, question.store.keep(self._part)
         published_at, etag = _moment(response.headers.get("Last-Modified")), response.headers.get("ETag")
         answer, news = question.answered(self._url, sha256, size, published_at, etag)
@@ -228,7 +227,7 @@ class _Download:
         status, head = response.status_code, self._head(response)
         if status == 416:
             self._validator = None
-            return Reply("truncated", f"{self.host} does not resume the download", temporary=True)
+            return Reply("truncated", f"{self.host} does not resume the download", tries=OFTEN)
         wall = None if status in {404, 410, 429} else barrier(head, response.headers)
         if wall:
             return Reply("blocked", f"{wall} at {self._url}; {self._question.by_hand}", evidence=head)
@@ -238,7 +237,13 @@ class _Download:
             message += f"; {self._question.by_hand}"
         temporary = status in {429, 502, 503, 504}
         wait = _retry_after(response.headers.get("Retry-After")) if temporary else None
-        return Reply(outcome, message, temporary=temporary, wait=wait, evidence=b"" if outcome == "absent" else head)
+        return Reply(
+            outcome,
+            message,
+            tries=OFTEN if temporary else ONCE,
+            wait=wait,
+            evidence=b"" if outcome == "absent" else head,
+        )
 
     def _head(self, response: requests.Response) -> bytes:
         head = b""
@@ -254,20 +259,21 @@ class _Download:
         if self._question.left <= 0:
             return self._late()
         if isinstance(error, (requests.Timeout, urllib3.exceptions.TimeoutError)):
-            return Reply("timeout", f"{self.host} went silent", temporary=True)
+            return Reply("timeout", f"{self.host} went silent", tries=OFTEN)
         if self._received:
-            return Reply("truncated", f"the download from {self.host} broke off: {cause}", temporary=True)
+            return Reply("truncated", f"the download from {self.host} broke off: {cause}", tries=OFTEN)
         if isinstance(error, requests.exceptions.SSLError) and "EOF" not in cause:
             return self._unsafe(cause)
         if isinstance(error, (requests.ConnectionError, urllib3.exceptions.HTTPError)):
-            return Reply("unreachable", f"{self.host} cannot be reached: {cause}", temporary=True)
+            return Reply("unreachable", f"{self.host} cannot be reached: {cause}", tries=OFTEN)
         return Reply("refused", f"{self.host}: {cause}")  # where it redirects to, or what it calls a reply
 
     def _unsafe(self, cause: str) -> Reply:
         """No connection that can be trusted: final, but for the one handshake that may be older."""
         if LEGACY in cause:
+            news = self._session.allow_older_handshake(self._url)
             words = f"{self.host} has no secure renegotiation (RFC 5746): the older handshake is allowed for it"
-            return Reply("unreachable", words, temporary=self._session.allow_older_handshake(self._url), wait=0.0)
+            return Reply("unreachable", words, tries=OFTEN if news else ONCE, wait=0.0)
         what = "its certificate does not verify" if "CERTIFICATE_VERIFY_FAILED" in cause else "the handshake failed"
         return Reply("unreachable", f"no safe connection to {self.host}, {what}: {cause}")
 
@@ -285,11 +291,11 @@ def _innermost(error: BaseException) -> str:
 def _words(head: bytes) -> str:
     """What an error's body says, in a few words."""
     try:
-        said = error_message(json.loads(head))
+        said = json.loads(head)
     except (ValueError, RecursionError):
         text = "" if b"<" in head[:64] else " ".join(head[:200].decode("utf-8", "replace").split())
         return title(head) or (text and f": {text!r}")
-    return f": {said}" if said else ""
+    return f": {complaint(said)}" if isinstance(said, dict) else ""
 
 
 def _moment(http_date: str | None) -> datetime | None:

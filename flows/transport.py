@@ -25,7 +25,7 @@ class Turnstile:
     def __init__(self, connections: int, pace: float = 0.0) -> None:
         self._places = threading.BoundedSemaphore(connections)
         self._lock = threading.Lock()
-        self._pace, self._next = pace, 0.0
+        self.pace, self._next = pace, 0.0
 
     @contextmanager
     def passing(self, until: float) -> Iterator[None]:
@@ -37,7 +37,7 @@ class Turnstile:
                 turn = max(time.monotonic(), self._next)
                 if turn > until:
                     raise TimeoutError
-                self._next = turn + self._pace
+                self._next = turn + self.pace
             time.sleep(max(0.0, turn - time.monotonic()))
             yield
         finally:
@@ -46,7 +46,7 @@ class Turnstile:
     def slow_down(self) -> None:
         """The host said it was asked too often: half as fast from now on."""
         with self._lock:
-            self._pace = min(self._pace * 2, max(SLOWEST_PACE, self._pace))
+            self.pace = min(self.pace * 2, max(SLOWEST_PACE, self.pace))
 
 
 class Session(requests.Session):

@@ -69,6 +69,8 @@ def barrier(head: bytes, headers: Mapping[str, str]) -> str | None:
 def verify(path: Path, media: Media, *, smallest: int = 1, largest: int = LARGEST_TEXT) -> None:
     """Raises Unusable unless the file is what `media` says, whole, and at most `largest` bytes unpacked."""
     size = path.stat().st_size
+    if not size:
+        raise Unusable("not_data", "an empty answer")
     if size < smallest:
         raise Unusable("truncated", f"{size} bytes came, and a whole answer has at least {smallest}")
     if size > (min(largest, LARGEST_TEXT) if media in {"json", "html"} else largest):
@@ -106,10 +108,14 @@ def error_message(value: object) -> str | None:
     if not isinstance(value, dict):
         return None
     status = value.get("statusCode", value.get("status"))
-    if value.get("error") or (isinstance(status, int) and status >= 400):
-        words = (value.get(key) for key in ("message", "detail", "title", "error", "statusCode"))
-        return " ".join(str(next(filter(None, words), status)).split())[:200]
-    return None
+    failed = bool(value.get("error")) or (isinstance(status, int) and status >= 400)
+    return complaint(value) if failed else None
+
+
+def complaint(value: Mapping[str, object]) -> str:
+    """The words of an error object, on one line."""
+    words = (value.get(key) for key in ("message", "detail", "title", "error", "statusCode", "status"))
+    return " ".join(str(next(filter(None, words), "")).split())[:200]
 
 
 def _zip(file: BinaryIO, head: bytes, largest: int) -> None:

@@ -14,22 +14,24 @@ import io
 import json
 import logging
 import os
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
-from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 from zoneinfo import ZoneInfo
 
 import polars as pl
 
 from transforms.errors import SourceUnavailable
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 CHUNK = 1 << 20
-GOOD = ("new", "unchanged", "revised", "not_modified")
 BRASILIA = ZoneInfo("America/Sao_Paulo")  # the zone in which an as-of day begins and ends
 
 log = logging.getLogger(__name__)
@@ -125,7 +127,7 @@ class Ledger:
         self.path = path
         self._offset = 0
 
-    def append(self, record: Attempt | Poll) -> None:
+    def append(self, record: "DataclassInstance") -> None:
         line = json.dumps(asdict(record), default=lambda moment: moment.isoformat(), ensure_ascii=False)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
@@ -162,7 +164,6 @@ class Store:
         self._attempts = Ledger(root / "attempts.jsonl")
         self._ledger = Ledger(root / "polls.jsonl")
         self._lock = threading.RLock()
-        self._numbers = count()
         self._sound: set[str] = set()  # blobs whose hash this process has verified
         self._polls: list[Poll] = []
         self._known: dict[tuple[str, str, str], Answer] = {}
@@ -174,7 +175,9 @@ class Store:
         """A file to write an answer into; gone at the end unless `keep` took it."""
         folder = self.root / "incoming"
         folder.mkdir(parents=True, exist_ok=True)
-        part = Incoming(folder / f"{os.getpid()}-{next(self._numbers)}.part")
+        descriptor, name = tempfile.mkstemp(".part", dir=folder)
+        os.close(descriptor)
+        part = Incoming(Path(name))
         try:
             yield part
         finally:
@@ -247,23 +250,24 @@ class Store:
         with self._lock:
             self._ledger.append(poll)
 
+    def _catch_up(self) -> None:
+        """Read what has been added to the ledger of polls, by this process or another."""
+        for row in self._ledger.unread():
+            poll = _poll(row)
+            self._polls.append(poll)
+            self._known |= {(poll.source, answer.part, answer.url): answer for answer in poll.answers}
+
     def history(self, source: str | None = None, uf: str | None = None) -> list[Poll]:
         """Polls in the order they were made: of one source, and of one state with those shared by all, if asked."""
         with self._lock:
-            for row in self._ledger.unread():
-                poll = _poll(row)
-                self._polls.append(poll)
-                self._known |= {(poll.source, answer.part, answer.url): answer for answer in poll.answers}
-            return [
-                poll
-                for poll in self._polls
-                if (source is None or poll.source == source) and (uf is None or poll.uf in {uf, ""})
-            ]
+            self._catch_up()
+            polls = self._polls if source is None else [poll for poll in self._polls if poll.source == source]
+        return [poll for poll in polls if uf is None or poll.uf in {uf, ""}]
 
     def known(self, source: str, part: str, url: str) -> Answer | None:
         """The last answer to that very question, also of a conversation that failed later."""
         with self._lock:
-            self.history(source)
+            self._catch_up()
             return self._known.get((source, part, url))
 
     def last_good(self, source: str, uf: str, as_of: date | None = None) -> Poll | None:

@@ -1,5 +1,6 @@
 """The ways the upstreams have failed their users, each by name. Sources: the research pages' tables of traps."""
 
+import hashlib
 import io
 import json
 import re
@@ -70,13 +71,22 @@ def _akamai(exchange: Exchange, _: Options) -> None:
         exchange.send(exchange.answer)
 
 
-def _cut(exchange: Exchange, reset: bool) -> None:
-    """Promise the whole body, send half, and close or reset the connection."""
+def _promise(exchange: Exchange) -> tuple["Handler", bytes]:
+    """The headers of the whole answer; its body is yet to be sent."""
     handler, body = exchange.handler, exchange.answer.body
     handler.send_response(200)
     handler.send_header("Content-Type", exchange.answer.content_type)
     handler.send_header("Content-Length", str(len(body)))
+    if exchange.prefix in ("ftp", "odsele"):  # whoever asks for the rest can say of what
+        handler.send_header("ETag", f'"{hashlib.sha256(body).hexdigest()[:16]}"')
+        handler.send_header("Accept-Ranges", "bytes")
     handler.end_headers()
+    return handler, body
+
+
+def _cut(exchange: Exchange, reset: bool) -> None:
+    """Promise the whole body, send half, and close or reset the connection."""
+    handler, body = _promise(exchange)
     handler.wfile.write(body[: len(body) // 2])
     handler.wfile.flush()
     handler.close_connection = True
@@ -95,11 +105,7 @@ def _hang(exchange: Exchange, _: Options) -> None:
 
 def _drip(exchange: Exchange, options: Options) -> None:
     """The whole body, over `seconds` (2 by default), in fifty drops."""
-    handler, body = exchange.handler, exchange.answer.body
-    handler.send_response(200)
-    handler.send_header("Content-Type", exchange.answer.content_type)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
+    handler, body = _promise(exchange)
     step = max(1, len(body) // 50)
     for start in range(0, len(body), step):
         handler.wfile.write(body[start : start + step])
