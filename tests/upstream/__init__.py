@@ -9,8 +9,10 @@ Prefixes `/api`, `/ftp`, `/odsele` and `/siconfi` stand for the four bases of DE
 bundled sample; with `census=` it is the whole country around a real census file. By hand: `python -m tests.upstream`.
 """
 
+import datetime as dt
 import re
 import ssl
+import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +20,11 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from tests.upstream.census import country
 from tests.upstream.faults import FAULTS
@@ -126,9 +133,9 @@ class Upstream:
                 self._made[key] = answer(self.world, base, path, params)
             return self._made[key]
 
-    def record(self, asked: Asked) -> None:
+    def record(self, method: str, path: str, headers: Mapping[str, str], status: int) -> None:
         with self._lock:
-            self.requests.append(asked)
+            self.requests.append(Asked(method, path, headers, status))
 
     def start(self) -> Self:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -150,17 +157,9 @@ class Upstream:
 
 def _self_signed() -> ssl.SSLContext:
     """A certificate nobody vouches for."""
-    import datetime
-    import tempfile
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import NameOID
-
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    start = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+    start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     certificate = (
         x509.CertificateBuilder(name, name, key.public_key(), 1, start, start.replace(year=2046))
         .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)

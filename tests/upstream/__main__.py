@@ -1,6 +1,8 @@
 """`python -m tests.upstream --port 8765`: the server by hand; it prints the settings that point a run at it."""
 
 import argparse
+import contextlib
+import sys
 import threading
 from pathlib import Path
 
@@ -19,8 +21,7 @@ with Upstream(port=options.port, census=options.census, crosswalk=options.crossw
     for path, kind in options.fault:
         upstream.fault(path, kind)
     for name, value in upstream.environment().items():
-        print(f"export {name}={value}", flush=True)
-    try:
+        sys.stdout.write(f"export {name}={value}\n")
+    sys.stdout.flush()
+    with contextlib.suppress(KeyboardInterrupt):
         threading.Event().wait()
-    except KeyboardInterrupt:
-        pass

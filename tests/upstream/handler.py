@@ -39,7 +39,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self._serve()
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *_: object) -> None:
         """Nothing: `Upstream.requests` is the log."""
 
     def _serve(self) -> None:
@@ -63,10 +63,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def record(self, status: int) -> None:
         """Before the first byte goes out, so that whoever has the answer finds it in the log."""
-        from tests.upstream import Asked
-
         upstream: Upstream = self.server.upstream  # type: ignore[attr-defined]
-        upstream.record(Asked(self.command, unquote(self.path), dict(self.headers), status))
+        upstream.record(self.command, unquote(self.path), dict(self.headers), status)
 
     def send_response(self, code: int, message: str | None = None) -> None:
         self.record(code)
@@ -81,18 +79,22 @@ class Handler(BaseHTTPRequestHandler):
         if answer.status == 200 and prefix in ("ftp", "odsele"):
             known |= {"Last-Modified": LAST_MODIFIED, "Accept-Ranges": "bytes"}
             if self._is_fresh(tag):
-                return self._send(304, b"", known)
+                self._send(304, b"", known)
+                return
             if first_last := self._range(len(answer.body), tag):
                 first, last = first_last
                 if first >= len(answer.body):
-                    return self._send(416, b"", {"Content-Range": f"bytes */{len(answer.body)}"})
+                    self._send(416, b"", {"Content-Range": f"bytes */{len(answer.body)}"})
+                    return
                 known |= {
                     "Content-Range": f"bytes {first}-{last}/{len(answer.body)}",
                     "Content-Type": answer.content_type,
                 }
-                return self._send(206, answer.body[first : last + 1], known | (headers or {}))
+                self._send(206, answer.body[first : last + 1], known | (headers or {}))
+                return
         if answer.status == 200 and self._is_fresh(tag):
-            return self._send(304, b"", known)
+            self._send(304, b"", known)
+            return
         body = answer.body
         known["Content-Type"] = answer.content_type
         if prefix == "api" and "gzip" in self.headers.get("Accept-Encoding", ""):

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from transforms.codes import BY_UF, State
-from warehouse.sample.story import ESPIRITO_SANTO, Story
+from warehouse.sample.story import ESPIRITO_SANTO, NOTHING, Story
 
 FOLDER = Path(__file__).parent / "facts"
 COUNTS = tuple(f"v000{n}" for n in range(1, 10))
@@ -61,7 +61,7 @@ class Facts:
     municipalities: Mapping[str, Municipality]
     regions: Mapping[tuple[str, str], tuple[str, str]]
     estimates: Mapping[int, Mapping[str, int]]
-    story: Story = Story()
+    story: Story = NOTHING
 
     @cached_property
     def by_municipality(self) -> Mapping[str, list[District]]:

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from warehouse.sample import ibge, layout, sectors, siconfi, tse
+from warehouse.sample import addresses, ibge, layout, mesh, sectors, siconfi, tse
 from warehouse.sample.facts import Facts
 from warehouse.sample.files import index
 from warehouse.sample.layout import Box
 
 CENSUS = "/Censos/Censo_Demografico_2022/Agregados_por_Setores_Censitarios"
+CNEFE = "/Cadastro_Nacional_de_Enderecos_para_Fins_Estatisticos/Censo_Demografico_2022/Arquivos_CNEFE/CSV/UF"
 JSON, ZIP, HTML = "application/json; charset=utf-8", "application/zip", "text/html;charset=ISO-8859-1"
+GEOPACKAGE = "application/octet-stream"  # Apache knows no better
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,23 @@ def _estimates(world: World, match: re.Match[str], params: Mapping[str, str]) ->
     return Answer(ibge.estimates(facts, int(match["year"]), "N3" if wanted[1] else "N6"), JSON)
 
 
+def _district_mesh(world: World, match: re.Match[str], params: Mapping[str, str]) -> Answer | None:
+    facts = world.states.get(match["uf"])
+    return Answer(mesh.districts(facts, world.boxes[match["uf"]]), GEOPACKAGE) if facts else None
+
+
+def _sector_mesh(world: World, match: re.Match[str], params: Mapping[str, str]) -> Answer | None:
+    facts = world.states.get(match["uf"])
+    return Answer(mesh.sectors(facts, world.sectors[match["uf"]]), GEOPACKAGE) if facts else None
+
+
+def _addresses(world: World, match: re.Match[str], params: Mapping[str, str]) -> Answer | None:
+    facts = world.states.get(match["uf"])
+    if not facts or facts.state.code != match["code"] or not facts.story.addresses:
+        return None
+    return Answer(addresses.addresses(facts, world.sectors[match["uf"]]), ZIP)
+
+
 def _siconfi(world: World, match: re.Match[str], params: Mapping[str, str]) -> Answer | None:
     for name in ("an_exercicio", "an_referencia", "nr_periodo", "id_ente", "limit", "offset"):
         if not params.get(name, "0").isdigit():
@@ -107,10 +126,10 @@ def _siconfi(world: World, match: re.Match[str], params: Mapping[str, str]) -> A
     items: list[siconfi.Item] = []
     if facts and route == "dca" and params.get("no_anexo", "DCA-Anexo I-C") == "DCA-Anexo I-C":
         items = siconfi.dca(facts.state, int(params.get("an_exercicio", 0)), world.scale(facts))
-    if facts and route == "rreo" and params.get("no_anexo", "RREO-Anexo 03") == "RREO-Anexo 03":
-        if params.get("co_tipo_demonstrativo") == "RREO":
-            year, period = int(params.get("an_exercicio", 0)), int(params.get("nr_periodo", 0))
-            items = siconfi.rreo(facts.state, year, period, world.scale(facts))
+    is_full = params.get("co_tipo_demonstrativo") == "RREO"
+    if facts and route == "rreo" and is_full and params.get("no_anexo", "RREO-Anexo 03") == "RREO-Anexo 03":
+        year, period = int(params.get("an_exercicio", 0)), int(params.get("nr_periodo", 0))
+        items = siconfi.rreo(facts.state, year, period, world.scale(facts))
     if facts and route == "extrato_entregas":
         items = siconfi.deliveries(facts.state, int(params.get("an_referencia", 0)))
     return Answer(siconfi.page(items, route, params, world.page_limit), "application/json")
@@ -151,6 +170,17 @@ ROUTES: tuple[tuple[str, str, Handler], ...] = (
         rf"{CENSUS}/Agregados_por_Setor_csv/{_SECTOR_FILES[1]}",
         lambda world, *_: Answer(ibge.census_dwellings(world.sectors), ZIP),
     ),
+    (
+        "ibge_files",
+        rf"{CENSUS}/malha_com_atributos/distritos/gpkg/UF/(?P<uf>[A-Z]{{2}})/(?P=uf)_distritos_CD2022\.gpkg",
+        _district_mesh,
+    ),
+    (
+        "ibge_files",
+        rf"{CENSUS}/malha_com_atributos/setores/gpkg/UF/(?P<uf>[A-Z]{{2}})/(?P=uf)_setores_CD2022\.gpkg",
+        _sector_mesh,
+    ),
+    ("ibge_files", rf"{CNEFE}/(?P<code>\d\d)_(?P<uf>[A-Z]{{2}})\.zip", _addresses),
     (
         "tse",
         r"/perfil_eleitorado/eleitorado_local_votacao_ATUAL\.zip",

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from warehouse.sample.facts import District, Facts, Municipality, estimate_periods
+from warehouse.sample.facts import Facts, Municipality, estimate_periods
 from warehouse.sample.files import quoted, zipped
 from warehouse.sample.sectors import Sector
 
@@ -124,35 +124,32 @@ def _state_columns(facts: Facts) -> tuple[str, ...]:
     return (str(region), region_name, facts.state.code, facts.state.name)
 
 
-def _district_row(facts: Facts, district: District) -> tuple[str, ...]:
-    place = facts.municipalities[district.municipality]
-    return (
-        *(district.code, district.name, *_state_columns(facts), place.code, place.name, ".", "", ".", ""),
-        *_regions_of(facts, place.code),
-        *(district.area_km2.replace(".", ","), *_counts(district.counts)),
-    )
-
-
-def _district_rows(states: Iterable[Facts]) -> Iterator[Sequence[str]]:
-    yield DISTRICT_COLUMNS
-    for facts in states:
-        for district in facts.districts.values():
-            yield _district_row(facts, district)
+def district_rows(facts: Facts) -> Iterator[tuple[str, ...]]:
+    """The rows of a state's districts, under DISTRICT_COLUMNS."""
+    state = _state_columns(facts)
+    for district in facts.districts.values():
+        place = facts.municipalities[district.municipality]
+        yield (
+            *(district.code, district.name, *state, place.code, place.name, ".", "", ".", ""),
+            *_regions_of(facts, place.code),
+            *(district.area_km2.replace(".", ","), *_counts(district.counts)),
+        )
 
 
 def census_districts(states: Iterable[Facts]) -> bytes:
     """The newest basic table of districts (2026-05-20): cp1252, `;`, all quoted, decimal comma, LF, 28 columns."""
-    name = "Agregados_por_distritos_basico_BR_20260520.csv"
-    return zipped({name: quoted(_district_rows(states)).encode("cp1252")})
+    rows = [DISTRICT_COLUMNS, *(row for facts in states for row in district_rows(facts))]
+    return zipped({"Agregados_por_distritos_basico_BR_20260520.csv": quoted(rows).encode("cp1252")})
 
 
 def census_districts_2025(states: Iterable[Facts]) -> bytes:
     """The table before it (2025-04-17), which lingers in the folder: CRLF, without v0008 and v0009."""
-    rows = (row[:-2] for row in _district_rows(states))
+    rows = [DISTRICT_COLUMNS[:-2], *(row[:-2] for facts in states for row in district_rows(facts))]
     return zipped({"Agregados_por_distritos_basico_BR.csv": quoted(rows, "\r\n").encode("cp1252")})
 
 
-def _sector_rows(facts: Facts, sectors: Mapping[str, Sequence[Sector]]) -> Iterator[Sequence[str]]:
+def sector_rows(facts: Facts, sectors: Mapping[str, Sequence[Sector]]) -> Iterator[tuple[str, ...]]:
+    """The rows of a state's sectors, under SECTOR_COLUMNS."""
     state = _state_columns(facts)
     for code, parts in sectors.items():
         district = facts.districts[code]
@@ -170,9 +167,7 @@ def _sector_rows(facts: Facts, sectors: Mapping[str, Sequence[Sector]]) -> Itera
 
 def census_sectors(states: Mapping[str, Facts], sectors: Mapping[str, Mapping[str, Sequence[Sector]]]) -> bytes:
     """The basic table of sectors: 38 columns, never suppressed."""
-    rows = [SECTOR_COLUMNS]
-    for uf, facts in states.items():
-        rows += _sector_rows(facts, sectors[uf])
+    rows = [SECTOR_COLUMNS, *(row for uf, facts in states.items() for row in sector_rows(facts, sectors[uf]))]
     return zipped({"Agregados_por_setores_basico_BR_20260520.csv": quoted(rows).encode("cp1252")})
 
 
@@ -182,7 +177,6 @@ def census_dwellings(sectors: Mapping[str, Mapping[str, Sequence[Sector]]]) -> b
     The sample fills what houses need: V00001, V00002, V00047..V00050; the others are 0. In a sector of fewer than
     five private dwellings every cell is X; elsewhere a cell of 1 or 2 is.
     """
-
     rows: list[Sequence[str]] = [DWELLING_COLUMNS]
     for sector in (sector for of_state in sectors.values() for parts in of_state.values() for sector in parts):
         cells = ["X" if sector.is_suppressed else "0"] * 89

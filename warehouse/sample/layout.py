@@ -21,7 +21,7 @@ KM_PER_DEGREE = 111.0  # near enough for choosing which way to cut, and for marg
 
 
 def height(latitude: float) -> float:
-    """Authalic height of a parallel, km² per degree of longitude from the equator: differences times width are areas."""
+    """Authalic height of a parallel: km² per degree of longitude, counted from the equator."""
     sine = math.sin(math.radians(latitude))
     zone = sine / (1 - _E2 * sine * sine) + math.atanh(_E * sine) / _E
     return math.radians(1) * _POLAR_KM**2 / 2 * zone
@@ -65,7 +65,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Something that needs an area; `longitude` and `latitude` (or its place in the list) say which side it falls on."""
+    """Something that needs an area. `longitude` and `latitude` (or a place in a list) say which side it falls on."""
 
     key: str
     area: float

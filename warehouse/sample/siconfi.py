@@ -17,23 +17,32 @@ TRANSFERS, OTHER = "Deduções - Transferências Constitucionais", "Outras Dedu�
 _OF_YEAR = {2024: Decimal("0.93"), 2025: Decimal(1)}  # the years with accounts, relative to 2025
 _PEOPLE = 4126854  # `populacao` of the envelope's rows; nobody should use it
 
-# Leaves of 1.1.1.0 (2022 onwards): code, name, and in 2025 gross, FUNDEB, transfers to municípios, other deductions.
+_ICMS = (
+    "Imposto sobre Operações Relativas à Circulação de Mercadorias e sobre Prestações de Serviços de Transporte "
+    "Interestadual e Intermunicipal e de Comunicação"
+)
+# Leaves of 1.1.1.0 (2022 onwards): gross and other deductions of 2025 in R$, shares for FUNDEB and for municípios.
 _TAXES = (
-    ("1.1.1.2.51.0.0", "Imposto sobre a Propriedade de Veículos Automotores", "1361204880.15", "0.1", "0.5", "1204880.15"),
-    ("1.1.1.2.52.0.0", "Imposto sobre Transmissão Causa Mortis e Doação de Bens e Direitos", "246118300.40", "0.2", "0", "118300.40"),
-    ("1.1.1.3.03.0.0", "Imposto sobre a Renda - Retido na Fonte", "1612450330.77", "0", "0", "450330.77"),
-    ("1.1.1.4.50.1.0", "Imposto sobre Operações Relativas à Circulação de Mercadorias e sobre Prestações de Serviços de "
-     "Transporte Interestadual e Intermunicipal e de Comunicação", "22509245678.9", "0.15", "0.25", "9245678.9"),
-    ("1.1.1.4.50.2.0", "Adicional ICMS - Fundo Estadual de Combate à Pobreza", "105300000", "0.2", "0", "300000"),
-)  # fmt: skip
+    (
+        "1.1.1.2.51.0.0",
+        "Imposto sobre a Propriedade de Veículos Automotores",
+        "1361204880.15",
+        "1204880.15",
+        "0.1",
+        "0.5",
+    ),
+    ("1.1.1.2.52.0.0", "Imposto sobre Transmissão Causa Mortis e Doação", "246118300.4", "118300.4", "0.2", "0"),
+    ("1.1.1.3.03.0.0", "Imposto sobre a Renda - Retido na Fonte", "1612450330.77", "450330.77", "0", "0"),
+    ("1.1.1.4.50.1.0", _ICMS, "22509245678.9", "9245678.9", "0.15", "0.25"),
+    ("1.1.1.4.50.2.0", "Adicional ICMS - Fundo Estadual de Combate à Pobreza", "105300000", "300000", "0.2", "0"),
+)
 _PARENTS = {
     "1.1.1.0.00.0.0": ("Impostos", "1.1.1."),
     "1.1.1.2.00.0.0": ("Impostos sobre o Patrimônio", "1.1.1.2."),
     "1.1.1.3.00.0.0": ("Impostos sobre a Renda e Proventos de Qualquer Natureza", "1.1.1.3."),
     "1.1.1.4.00.0.0": ("Impostos sobre a Produção, Circulação de Mercadorias e Serviços", "1.1.1.4."),
-    "1.1.1.4.50.0.0": ("Imposto sobre Operações Relativas à Circulação de Mercadorias e sobre Prestações de Serviços de "
-                       "Transporte Interestadual e Intermunicipal e de Comunicação", "1.1.1.4.50."),
-}  # fmt: skip
+    "1.1.1.4.50.0.0": (_ICMS, "1.1.1.4.50."),
+}
 _RREO_TAXES = {
     "ICMS": ("1.1.1.4.50.1.0", "1.1.1.4.50.2.0"),
     "IPVA": ("1.1.1.2.51.0.0",),
@@ -66,7 +75,7 @@ def accounts(year: int, scale: Decimal = Decimal(1)) -> dict[str, dict[str, Deci
     if not factor:
         return {}
     found: dict[str, dict[str, Decimal]] = {}
-    for code, _, gross, fundeb, transfers, other in _TAXES:
+    for code, _, gross, other, fundeb, transfers in _TAXES:
         less = (Decimal(other) * factor).quantize(_CENT)
         total = (Decimal(gross) * factor).quantize(_CENT)
         base = total - less
@@ -158,7 +167,7 @@ def rreo(state: State, year: int, period: int, scale: Decimal = Decimal(1)) -> l
 
 def _columns(total: Decimal, year: int) -> dict[str, Decimal]:
     month = (total / 12).quantize(_CENT)
-    months = {name: month for name in _MONTHS[:-1]} | {"<MR>": total - 11 * month}
+    months = dict.fromkeys(_MONTHS[:-1], month) | {"<MR>": total - 11 * month}
     return months | {_LAST_12: total, f"PREVISÃO ATUALIZADA {year}": (total * Decimal("0.98")).quantize(_CENT)}
 
 

@@ -37,6 +37,7 @@ class Story:
     split_polygons: Set[str] = frozenset()  # two features in the mesh, one with a ring that crosses itself
 
 
+NOTHING = Story()
 ESPIRITO_SANTO = Story(
     without_places={"320490630"},  # Nestor Gomes (São Mateus)
     named_elsewhere={"320320507"},  # Bebedouro (Linhares)
@@ -61,9 +62,7 @@ ESPIRITO_SANTO = Story(
         "320190230": 0.15,  # Melgaço (Domingos Martins)
     },
     tiny_town_sectors={"320455915": 24},  # most of Garrafão's village lies in sectors too small to publish
-    addresses=frozenset(
-        "3202801 3203320 3201605 3201902 3202207 3204005 3205036 3203056 3203502 3203601 3204252 3204708".split()
-    ),
+    addresses=frozenset("3202801 3201605 3201902 3202207 3204005 3203056 3203601 3204252".split()),
     odd_addresses={"3202207"},  # Fundão
     split_polygons={"320010213"},  # Fazenda Guandu (Afonso Cláudio)
 )

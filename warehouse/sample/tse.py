@@ -212,7 +212,7 @@ def _numbered(story: Story, code: str, places: Iterable[Place]) -> list[Place]:
 
 def places(facts: Facts, boxes: Mapping[str, Box], place_voters: int = 1600, section_voters: int = 380) -> list[Place]:
     """Every polling place of a state. Larger `place_voters` and `section_voters` make fewer rows."""
-    chance = random.Random(f"{facts.state.uf} polling places")
+    chance = random.Random(f"{facts.state.uf} polling places")  # noqa: S311 (a simulation: the same every time)
     voters, story = _voters(facts, chance), facts.story
     found: list[Place] = []
     for order, (code, parts) in enumerate(facts.by_municipality.items(), start=1):
