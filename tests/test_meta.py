@@ -107,8 +107,8 @@ def test_how_long_a_source_has_been_failing_is_one_query(tmp_path: Path) -> None
             "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal ORDER BY 1"
         ).fetchall() == [(schema,) for schema in sorted(SCHEMAS)]
         failing = database.execute(
-            "SELECT source, min(at), max(outcome) FROM meta.attempt JOIN meta.source_freshness USING (source)"
-            " WHERE at > last_good_at GROUP BY source"
+            "SELECT source, min(attempted_at), max(outcome) FROM meta.attempt JOIN meta.source_freshness USING (source)"
+            " WHERE attempted_at > last_good_at GROUP BY source"
         ).fetchall()
     assert failing == [("tse_test", (NOW + timedelta(days=1)).replace(tzinfo=None), "unreachable")]
 

@@ -27,7 +27,6 @@ PART = Column("part", Kind.TEXT, "Which of the source's answers.", "Parte")
 URL = Column("url", Kind.TEXT, "Where it was asked for.", "Endereço")
 SHA256 = Column("sha256", Kind.TEXT, "SHA-256 of the bytes: the name of the file below raw/blobs.", "SHA-256")
 AS_OF = Column("as_of", Kind.DATE, "The date that fixes every period.", "Na data de")
-AT = Column("at", Kind.TIMESTAMP, "When it happened.", "Momento")
 RELEASE_ID = Column("release", Kind.TEXT, "Id of the release.", "Publicação")
 PUBLISHED_AT = Column(
     "published_at", Kind.TIMESTAMP, "The date the upstream gave it.", "Publicado pela fonte em", nullable=True
@@ -80,7 +79,7 @@ ATTEMPT = Table(
     key=("attempt",),
     columns=(
         Column("attempt", Kind.INTEGER, "Number of the attempt, in order.", "Tentativa", Unit.COUNT, minimum=1),
-        AT,
+        Column("attempted_at", Kind.TIMESTAMP, "When it was tried.", "Momento"),
         SOURCE_NAME,
         UF.but(description="State asked for; empty if the answer is the same for all.", pattern=None),
         PART,
@@ -142,7 +141,7 @@ RELEASE = Table(
     key=("event_number",),
     columns=(
         Column("event_number", Kind.INTEGER, "Number of the event, in order.", "Número", Unit.COUNT, minimum=1),
-        AT,
+        Column("happened_at", Kind.TIMESTAMP, "When it was done.", "Momento"),
         Column("event", Kind.TEXT, "What was done.", "Evento", values=("published", "rolled_back")),
         RELEASE_ID,
         Column("previous", Kind.TEXT, "What readers saw before.", "Publicação anterior", nullable=True),
@@ -211,7 +210,7 @@ def snapshots(polls: Iterable[tuple[Source, Poll]]) -> pl.DataFrame:
 
 def attempts(ledger: pl.DataFrame) -> pl.DataFrame:
     """meta.attempt, from the store's ledger in the order made."""
-    return ATTEMPT.conform(ledger.with_row_index("attempt", offset=1))
+    return ATTEMPT.conform(ledger.rename({"at": "attempted_at"}).with_row_index("attempt", offset=1))
 
 
 def columns(tables: Iterable[Table]) -> pl.DataFrame:
@@ -240,4 +239,6 @@ def releases(data: Path, this: str | None = None, *, at: datetime | None = None)
     events = publish.history(data)
     if this and at:
         events.append(publish.Event(at, "published", this, publish.current(data)))
-    return RELEASE.frame({"event_number": n, **asdict(event)} for n, event in enumerate(events, 1))
+    return RELEASE.frame(
+        {"event_number": number, "happened_at": event.at, **asdict(event)} for number, event in enumerate(events, 1)
+    )
