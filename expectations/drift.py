@@ -1,4 +1,4 @@
-"""Drift against the last release: a partial source makes the list shrink, a lost factor of a thousand passes every type.
+"""Drift against the last release: partial sources shrink lists, and a lost factor of a thousand passes every type.
 
 Pure: the frames of both releases in, checks out. Tolerances are per measure, and wide enough for a year's real
 change. What is over them may be right (a new census): `accept` lets it through as a warning, with the reason given.
@@ -89,7 +89,7 @@ def _moved(measure: str, old: Frames, new: Frames) -> Violation:
     now = "unknown" if has is None else f"{has}"
     return Violation(
         name="drift_total",
-        table="core.municipality" if measure != "urban_houses" else "core.district_measure",
+        table=_table_of(measure),
         column=measure,
         severity=severity,
         reason="a total does not jump from one release to the next unless a factor or half a source got lost",
@@ -100,16 +100,18 @@ def _moved(measure: str, old: Frames, new: Frames) -> Violation:
     )
 
 
-def _total(measure: str, frames: Frames) -> int | Decimal | None:
+def _table_of(measure: str) -> str:
+    return "core.district_measure" if measure == "urban_houses" else "core.municipality"
+
+
+def _total(measure: str, frames: Frames) -> Decimal | None:
     """The total of what is known, exactly; null where nothing is."""
-    if measure == "urban_houses":
-        table, figure = "core.district_measure", pl.when(pl.col("measure") == measure).then(pl.col("value"))
-    else:
-        table, figure = "core.municipality", pl.col(measure)
+    table = _table_of(measure)
+    figure = pl.col(measure) if table == "core.municipality" else pl.when(measure=measure).then("value")
     if table not in frames:
         return None
     known, total = frames[table].select(figure.count().alias("known"), figure.sum().alias("total")).collect().row(0)
-    return total if known else None
+    return Decimal(total) if known else None
 
 
 def _flips(old: Frames, new: Frames) -> Violation:

@@ -1,0 +1,19 @@
+-- severity: critical
+-- reason: likely says what the estimates point to, and nothing where the status is decided (DESIGN §4)
+-- next step: see mart.eligibility: it must follow the indications of mart.requirement_result
+WITH pointed AS (
+    SELECT
+        rule_set, area_id,
+        CASE
+            WHEN bool_or(status = 'not_met') OR bool_and(status = 'met') THEN NULL
+            WHEN coalesce(bool_or(indication = 'likely_not_met'), false) THEN 'likely_ineligible'
+            WHEN bool_and(status = 'met' OR coalesce(indication = 'likely_met', false)) THEN 'likely_eligible'
+            ELSE 'unknown'
+        END AS likely
+    FROM mart.requirement_result
+    GROUP BY ALL
+)
+SELECT e.rule_set, e.area_id, e.status, e.likely, p.likely AS pointed
+FROM mart.eligibility e LEFT JOIN pointed p USING (rule_set, area_id)
+WHERE e.likely IS DISTINCT FROM p.likely
+ORDER BY ALL
