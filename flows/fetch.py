@@ -16,8 +16,10 @@ from typing import Protocol
 
 from flows.verify import Unusable, media_of, verify
 from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable, UsageError
-from transforms.sources import Request, Scope, Source
+from transforms.sources import Request, Scope, Source, Staged
 from warehouse.snapshots import Answer, Attempt, Poll, Store
+
+BY_HAND = "placed by hand"
 
 
 class NoAnswer(Exception):
@@ -196,51 +198,48 @@ class _Conversation:
 
 
 def place(source: Source, scope: Scope, path: Path, store: Store, *, now: datetime, part: str | None = None) -> Poll:
-    """Keep a file downloaded by hand as the answer for `part` (without it: the part whose reader understands it).
+    """Keep a file downloaded by hand as the source's answer for `part`; without it, the part that can read the file.
 
-    It is verified as a download would be, and makes a good poll together with the last good one's other answers.
-    Raises UsageError where it is not what the source gives.
+    It is verified as a download would be, and makes a good poll: with it, the last good one's answers for the other
+    tables. Raises UsageError where it is not what the source gives.
     """
+    if source.base == "inputs":
+        raise UsageError(f"{source.name} is not downloaded", where=str(path), action="put it in the inputs folder")
     if not path.is_file():
-        raise UsageError("no such file", where=str(path), action=f"--file {source.name}=PATH")
-    media = media_of(path)
+        raise UsageError("no such file", where=str(path), action=f"name it: --file {source.name}=PATH")
+    media, since = media_of(path), time.monotonic()
     try:
         verify(path, media, smallest=source.smallest, largest=source.largest)
     except Unusable as fault:
         raise UsageError(f"not a usable file: {fault.message}", where=str(path), action="download it again") from None
-    part = _part(source, path, part)
-    # A source that begins with a question for every state publishes one file for all of them.
-    shared = next(source.conversation(scope)).shared
-    question = Question(source, "" if shared else scope.uf, Request(part, path.name, media=media), store, 0)
-    since = time.monotonic()
+    reader = _reader(source, path, part)
+    part = part or (f"{reader.part}{path.name}" if reader.part.endswith("/") else reader.part)
+    # A source that begins with a question shared by the states publishes one file for all of them.
+    uf = "" if next(source.conversation(scope)).shared else scope.uf
+    question = Question(source, uf, Request(part, path.name, media=media), store, since)
     with path.open("rb") as file:
-        sha256 = store.put(file)
-    answer, news = question.answered(path.name, sha256, path.stat().st_size)
-    question.record(path.name, news, since=since, received=answer.size, sha256=sha256, message="placed by hand")
+        answer, news = question.answered(path.name, store.put(file), path.stat().st_size)
+    question.record(path.name, news, since=since, received=answer.size, sha256=answer.sha256, message=BY_HAND)
+    replaced = tuple(staged.part for staged in source.tables if staged.table.name == reader.table.name)
     before = store.last_good(source.name, scope.uf, scope.as_of)
-    others = tuple(a for a in before.answers if a.part != part) if before else ()
-    result = Poll(
-        source.name, question.uf, scope.as_of, now, "ok", (*others, answer), f"{part} placed by hand: {path.name}"
-    )
+    others = [other for other in before.answers if not other.part.startswith(replaced)] if before else []
+    result = Poll(source.name, uf, scope.as_of, now, "ok", (*others, answer), f"{path.name}: {BY_HAND}")
     store.poll(result)
     return result
 
 
-def _part(source: Source, path: Path, part: str | None) -> str:
-    """The part a file answers: the one named, or the first whose reader makes rows of it."""
-    parts = list(dict.fromkeys(staged.part for staged in source.tables))
-    if part is not None and not any(part.startswith(known) for known in parts):
-        raise UsageError(f"{source.name} has no part {part!r}", where=str(path), action=f"one of {', '.join(parts)}")
+def _reader(source: Source, path: Path, part: str | None) -> Staged:
+    """The first of the source's readers (of those for `part`, if named) that makes rows of the file."""
+    readers = [staged for staged in source.tables if part is None or part.startswith(staged.part)]
     reasons = []
-    for staged in source.tables:
-        if part is None or part.startswith(staged.part):
-            try:
-                with path.open("rb") as file:
-                    if staged.parse(file).height:
-                        return part or staged.part
-                reasons.append(f"{staged.part}: no rows")
-            except EmancipaError as error:
-                reasons.append(f"{staged.part}: {error.what}")
-    raise UsageError(
-        f"{source.name} cannot read it ({'; '.join(reasons)})", where=str(path), action="download the file anew"
-    )
+    for staged in readers:
+        try:
+            with path.open("rb") as file:
+                if staged.parse(file).height:
+                    return staged
+            reasons.append(f"as {staged.part}: no rows")
+        except EmancipaError as error:
+            reasons.append(f"as {staged.part}: {error.what}")
+    parts = ", ".join(dict.fromkeys(staged.part for staged in source.tables))
+    why = "; ".join(reasons) or f"it has no part {part!r}, only {parts}"
+    raise UsageError(f"{source.name} cannot read the file: {why}", where=str(path), action="download it anew")

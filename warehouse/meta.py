@@ -17,7 +17,8 @@ from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Source
 from warehouse import publish
 from warehouse.ddl import TYPES
-from warehouse.snapshots import Ledger, Poll
+from warehouse.ledger import Ledger
+from warehouse.snapshots import Poll
 
 RUNS = "runs.jsonl"
 OUTCOMES = ("published", "nothing_new", "refused", "failed")

@@ -27,7 +27,7 @@ from typing import Any
 from transforms.errors import ChecksRefused, EmancipaError, Locked, UsageError
 from warehouse import DATABASE
 from warehouse.build import sealed
-from warehouse.snapshots import Ledger
+from warehouse.ledger import Ledger
 
 CURRENT, RELEASES, BUILDING, LOCK, HISTORY, PINS = (
     "current", "releases", "building", "lock", "history.jsonl", "pins",

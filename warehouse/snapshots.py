@@ -11,25 +11,22 @@ longer match its name is set aside and counts as absent: no figure ever comes fr
 
 import hashlib
 import io
-import json
 import logging
 import os
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self
 from zoneinfo import ZoneInfo
 
 import polars as pl
 
 from transforms.errors import SourceUnavailable
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from warehouse.ledger import Ledger
 
 CHUNK = 1 << 20
 BRASILIA = ZoneInfo("America/Sao_Paulo")  # the zone in which an as-of day begins and ends
@@ -118,42 +115,6 @@ class Incoming:
     def discard(self) -> None:
         self._file.close()
         self.path.unlink(missing_ok=True)
-
-
-class Ledger:
-    """A JSON Lines file that is only appended to, and read on from where it was last read."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._offset = 0
-
-    def append(self, record: "DataclassInstance") -> None:
-        line = json.dumps(asdict(record), default=lambda moment: moment.isoformat(), ensure_ascii=False)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            size = os.fstat(descriptor).st_size
-            torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-            os.write(descriptor, b"\n" * torn + line.encode() + b"\n")
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def unread(self) -> Iterator[dict[str, Any]]:
-        """Whole lines since the last call. A last line without its end is left for later; a broken one is skipped."""
-        if not self.path.exists():
-            return
-        with self.path.open("rb") as lines:
-            lines.seek(self._offset)
-            for line in lines:
-                if not line.endswith(b"\n"):
-                    return
-                self._offset += len(line)
-                try:
-                    yield json.loads(line)
-                except ValueError:
-                    if line.strip():
-                        log.warning("%s: a torn line before byte %d is skipped", self.path, self._offset)
 
 
 class Store:
@@ -275,7 +236,7 @@ class Store:
 
         Without `as_of`, the newest. With it, a poll that asked for that very day comes first, so that a past date is
         rebuilt from what it was built from; then one made by that day; then one made later. Of several alike, the one
-        that asked for the latest day, and of those the newest.
+        that asked for the latest day, of those the newest, and of those the last recorded.
         """
 
         def rank(poll: Poll) -> tuple[bool, bool, date, datetime]:
@@ -285,8 +246,8 @@ class Store:
             return poll.as_of == as_of, by_then, poll.as_of, poll.polled_at
 
         good = [poll for poll in self.history(source, uf) if poll.ok]
-        whole = (p for p in sorted(good, key=rank, reverse=True) if all(self.has(a.sha256) for a in p.answers))
-        return next(whole, None)
+        ranked = sorted(good, key=rank)
+        return next((p for p in reversed(ranked) if all(self.has(answer.sha256) for answer in p.answers)), None)
 
     def attempts(self) -> pl.DataFrame:
         """Every attempt, in the order made."""
