@@ -5,7 +5,7 @@ A reader either returns its whole table or raises one of our errors; nothing hal
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -69,7 +69,7 @@ def without_footnotes(text: pl.Expr) -> pl.Expr:
     return text.str.replace_all(r"\s+", " ").str.replace(r"(\s*(\(\d+\)|\*))+\s*$", "").str.strip_chars()
 
 
-def demand(frame: pl.DataFrame, holds: pl.Expr, complaint: str, keys: list[str], source: str) -> None:
+def demand(frame: pl.DataFrame, holds: pl.Expr, complaint: str, keys: Sequence[str | pl.Expr], source: str) -> None:
     """Raises SourceChanged, with the first rows at fault, unless `holds` is true of every row."""
     wrong = frame.filter(~holds.fill_null(value=False))
     if not wrong.is_empty():
@@ -86,9 +86,10 @@ def staged(table: Table, frame: pl.DataFrame, source: str) -> pl.DataFrame:
     rows = rows.with_columns(pl.col(decomposed).str.normalize("NFC"))
     for column in table.columns:
         if column.pattern is not None:
-            fits = pl.col(column.name).str.contains(column.pattern)
-            holds = fits | pl.col(column.name).is_null() if column.nullable else fits
-            demand(rows, holds, f"{column.name} is not {column.pattern}", [column.name, *table.key], source)
+            cell = pl.col(column.name)
+            fits = cell.str.contains(column.pattern).fill_null(value=column.nullable)
+            shown = pl.format("{} ({} characters)", cell, cell.str.len_chars())
+            demand(rows, fits, f"{column.name} does not fit {column.pattern}", [shown], source)
     unique = ~pl.struct(table.key).is_duplicated()
     demand(rows, unique, f"the same {' and '.join(table.key)} more than once", list(table.key), source)
     return rows

@@ -19,7 +19,7 @@ def newest(index: BinaryIO, pattern: str, source: str) -> str:
     server wrote it, percent-encoded, without folders. Raises SourceChanged where nothing matches.
     """
     page = index.read().decode("latin-1")
-    links = [unescape(link).rsplit("/")[-1] for link in re.findall(r"""href\s*=\s*["']([^"'?#]+)""", page, re.I)]
+    links = [unescape(link) for link in re.findall(r"""href\s*=\s*["'](?:[^"'?#]*/)?([^"'?#/]+)["']""", page, re.I)]
     dated = [(found[1] or "", link) for link in links if (found := re.fullmatch(pattern, unquote(link)))]
     if not dated:
         raise SourceChanged(

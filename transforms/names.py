@@ -61,6 +61,7 @@ def comparable(name: pl.Expr) -> pl.Expr:
         .str.replace_all(r"[^\w']+", " ")
         .str.replace_all(r"\bd[' ]+([aeiouh])", "d$1")
         .str.replace_all("'", "", literal=True)
+        .str.replace_all(r"\s+", " ")
         .str.strip_chars()
     )
 
@@ -85,13 +86,15 @@ def matched(places: pl.DataFrame, official: pl.DataFrame, code: str, within: Seq
     One row in, one row out. Raises UsageError where a name has several codes: a name is no key.
     """
     keys = [*within, "_name"]
-    named = official.select(*within, code, _name=current(pl.col("name"), pl.col("uf")))
     wanted = places.with_columns(_name=current(pl.col("name"), pl.col("uf")))
-    twice = named.filter(pl.struct(keys).is_duplicated()).join(wanted, on=keys, how="semi", nulls_equal=True)
+    named = official.select(*within, code, _name=current(pl.col("name"), pl.col("uf"))).join(
+        wanted, on=keys, how="semi"
+    )
+    twice = named.filter(pl.struct(keys).is_duplicated()).sort(*keys, code)
     if not twice.is_empty():
-        name, codes = twice["_name"][0], twice.filter(pl.col("_name") == twice["_name"][0])[code]
+        name, codes = twice["_name"][0], twice.filter(pl.struct(keys) == pl.struct(keys).first())[code]
         raise UsageError(
-            f"ambiguous key: {name!r} ({len(codes)}) is the name of {', '.join(sorted(codes))}",
+            f"ambiguous key: {name!r} ({len(codes)}) is the name of {', '.join(codes)}",
             action="use codes, or names within their município",
         )
     return wanted.join(named, on=keys, how="left", validate="m:1", maintain_order="left").drop("_name")

@@ -26,7 +26,7 @@ _2025 = (
     "CD_DIST;NM_DIST;CD_REGIAO;NM_REGIAO;CD_UF;NM_UF;CD_MUN;NM_MUN;CD_NU;NM_NU;CD_AGLOM;NM_AGLOM;CD_RGINT;"
     "NM_RGINT;CD_RGI;NM_RGI;CD_CONCURB;NM_CONCURB;AREA_KM2;v0001;v0002;v0003;v0004;v0005;v0006;v0007"
 ).split(";")
-_2026 = [*_2025, "v0008", "v0009"]
+GENERATIONS = (_2025, [*_2025, "v0008", "v0009"])  # 2025-04-17, 2026-05-20
 
 
 def _dwellings(name: str, description: str, label: str, source: str) -> Column:
@@ -72,7 +72,7 @@ def parse_district(stream: BinaryIO) -> pl.DataFrame:
     """Every district of the country, in about 50 ms. `marker` is what stands instead of the population."""
     columns = {column.source: column.name for column in DISTRICTS.columns if column.source}
     with zip_member(stream, rf"{_FILE}\.csv", source=NAME) as member:
-        text = read(member, columns=columns, generations=(_2025, _2026), source=NAME)
+        text = read(member, columns=columns, generations=GENERATIONS, source=NAME)
     counts = [column.name for column in DISTRICTS.columns if column.kind is Kind.INTEGER]
     area = pl.col("area_km2").replace(NO_DATA, None).str.replace(",", ".", literal=True)
     with understood(NAME):
