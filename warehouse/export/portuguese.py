@@ -11,7 +11,8 @@ import polars as pl
 
 from transforms.schema import Column, Kind, Table
 
-PHRASED = ("reason", "ask", "method", "source", "competent_body", "comparison", "indication", "likely")
+# Columns of words without a closed vocabulary: a rule set names its requirements, a source its methods.
+PHRASED = ("requirement", "binding_requirement", "reason", "ask", "method", "source", "competent_body")
 
 VOCABULARY: Mapping[str, str] = {
     "": "",

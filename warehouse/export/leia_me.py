@@ -1,0 +1,72 @@
+"""`LEIA-ME.txt`: what the files of a release are, for whoever opens the folder at the assembly."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from transforms.sources import Source
+
+FILE = "LEIA-ME.txt"
+BRASILIA = ZoneInfo("America/Sao_Paulo")
+FILES: Mapping[str, str] = {
+    "elegibilidade.xlsx": "a planilha: todas as tabelas abaixo, com os códigos como texto",
+    "elegibilidade.csv": "uma linha por área, na ordem da classificação",
+    "requisitos.csv": "cada área diante de cada requisito, com a cifra, o limite, a fonte e a data",
+    "municipios_de_origem.csv": "o que cada município de origem tem hoje e o que lhe restaria",
+    "pendencias.csv": "o que falta saber, e a quem pedir",
+    "index.html": "a página, que abre sem internet",
+    "eligibility.csv …": "as mesmas tabelas, com nomes em inglês, para programas",
+    "datapackage.json": "a descrição de cada coluna, para programas",
+}
+
+
+def write(folder: Path, manifest: Mapping[str, Any], sources: Iterable[Source]) -> None:
+    """For Windows: BOM and CRLF. `manifest` is the release's (see warehouse.release)."""
+    text = "\r\n".join(lines(manifest, {source.name: source for source in sources})) + "\r\n"
+    (folder / FILE).write_bytes(text.encode("utf-8-sig"))
+
+
+def lines(manifest: Mapping[str, Any], sources: Mapping[str, Source]) -> list[str]:
+    """The text, line by line."""
+    wide = max(map(len, FILES))
+    return [
+        f"Triagem de áreas para criação de municípios: {manifest['uf']}",
+        f"Publicação {manifest['id']}, dados até {_day(manifest['as_of'])}",
+        *(
+            ["", "DADOS SIMULADOS: exemplo que acompanha o programa; nenhuma cifra serve a um processo."]
+            * manifest["simulated"]
+        ),
+        "",
+        "AVISO",
+        manifest["legal_notice"],
+        "",
+        "REGRAS APLICADAS",
+        *(f"  {rule_set['title']}" for rule_set in manifest["rule_sets"]),
+        "",
+        "ARQUIVOS",
+        *(f"  {name.ljust(wide)}  {words}" for name, words in FILES.items()),
+        "",
+        "  Os .csv em português abrem com dois cliques no Excel em português. O Excel pode tirar zeros à esquerda de",
+        "  códigos e trocar nomes por datas: para conservar tudo, use o .xlsx ou Dados > De Texto/CSV.",
+        "",
+        "FONTES E DATAS",
+        *_sources(manifest["snapshots"], sources),
+    ]
+
+
+def _sources(snapshots: Iterable[Mapping[str, Any]], sources: Mapping[str, Source]) -> list[str]:
+    newest: dict[str, datetime] = {}
+    for snapshot in snapshots:
+        fetched = snapshot["fetched_at"]
+        moment = datetime.fromisoformat(fetched) if isinstance(fetched, str) else fetched
+        newest[snapshot["source"]] = max(newest.get(snapshot["source"], moment), moment)
+    return [
+        f"  {sources[name].publisher}: {sources[name].title}; recebido em {moment.astimezone(BRASILIA):%d/%m/%Y}"
+        for name, moment in sorted(newest.items())
+    ]
+
+
+def _day(iso: str) -> str:
+    return "/".join(reversed(iso.split("-")))
