@@ -59,11 +59,13 @@ def contents_hash(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def fingerprint(*, uf: str, as_of: date, snapshots: Iterable[Snapshot], rules: Mapping[str, str], code: str) -> str:
-    """SHA-256 of everything a release is made of. `rules` maps each rule set to the hash of its file."""
+def fingerprint(*, uf: str, period: str, snapshots: Iterable[Snapshot], rules: Mapping[str, str], code: str) -> str:
+    """SHA-256 of everything a release is made of. `rules` maps each rule set to the hash of its file; `period` is what
+    the date of the run decides.
+    """
     inputs = {
         "uf": uf,
-        "as_of": as_of.isoformat(),
+        "period": period,
         "snapshots": sorted(map(list, snapshots)),
         "rules": dict(sorted(rules.items())),
         "code": code,

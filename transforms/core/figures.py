@@ -41,7 +41,9 @@ class DistrictFigures:
 def figures(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) -> pl.DataFrame:
     """One row per set: its keys and FIGURES. `members`: keys and district_code, one row per district of each set."""
     key = list(keys)
-    joined = members.select(*key, "district_code").join(known.districts, on="district_code", how="left", validate="m:1")
+    # A set's key may itself name a município, so that of each district goes by another name here.
+    districts = known.districts.rename({"municipality_code": "_municipality"})
+    joined = members.select(*key, "district_code").join(districts, on="district_code", how="left", validate="m:1")
     by_municipality = _by_municipality(joined, key, known)
     wide = joined.group_by(key).agg(
         _total("population_census"),
@@ -75,14 +77,15 @@ def _total(column: str) -> pl.Expr:
 def _by_municipality(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
     """Bounds that count each município once: electorate_high (without pointing places), collection_low and _high."""
     stated = pl.col("collection_stated")
-    parts = joined.group_by(*key, "municipality_code").agg(
+    parts = joined.group_by(*key, "_municipality").agg(
         pl.col("electorate_value").sum().alias("_assigned"),
         (pl.col("places") == 0).any().alias("_placeless"),
         pl.when(stated).then("collection_low").otherwise(0).sum().alias("_stated"),
         stated.any().alias("_any_stated"),
         stated.all().alias("_all_stated"),
     )
-    parts = parts.join(known.municipalities, on="municipality_code", how="left", validate="m:1")
+    totals = known.municipalities.rename({"municipality_code": "_municipality"})
+    parts = parts.join(totals, on="_municipality", how="left", validate="m:1")
     whole = pl.col("collection")
     parts = parts.with_columns(
         pl.when("_placeless")
@@ -106,11 +109,12 @@ def _pointing_in(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -
     """
     inside = joined.select(*key, pl.col("district_code").alias("points_to"))
     own = joined.select(*key, "district_code")
-    whole = joined.filter(pl.col("places") == 0).select(*key, "municipality_code").unique()
+    whole = joined.filter(pl.col("places") == 0).select(*key, "_municipality").unique()
+    pointers = known.pointers.rename({"municipality_code": "_municipality"})
     return (
-        known.pointers.join(inside, on="points_to")
+        pointers.join(inside, on="points_to")
         .join(own, on=[*key, "district_code"], how="anti")
-        .join(whole, on=[*key, "municipality_code"], how="anti")
+        .join(whole, on=[*key, "_municipality"], how="anti")
         .unique([*key, "place_id"])
         .group_by(key)
         .agg(pl.col("voters").sum().alias("_pointing"))

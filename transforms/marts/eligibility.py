@@ -139,7 +139,8 @@ def _verdicts(rule_set: RuleSet, requirements: pl.DataFrame) -> pl.DataFrame:
     status, indication = pl.col("status"), pl.col("indication")
     order = {requirement.name: place for place, requirement in enumerate(rule_set.requirements)}
     by_order = pl.col("requirement").replace_strict(order, default=len(order), return_dtype=pl.Int64)
-    closest = pl.col("requirement").filter(pl.col("margin").is_not_null()).sort_by("margin", by_order)
+    has_margin = pl.col("margin").is_not_null()
+    closest = pl.col("requirement").sort_by("margin", by_order, nulls_last=True).first()
     likely_or_met = (status == MET) | (indication == "likely_met").fill_null(False)
     return (
         requirements.group_by("area_id")
@@ -149,7 +150,7 @@ def _verdicts(rule_set: RuleSet, requirements: pl.DataFrame) -> pl.DataFrame:
             (status == UNDETERMINED).sum().alias("requirements_undetermined"),
             (indication == "likely_not_met").any().alias("_unlikely"),
             likely_or_met.all().alias("_likely"),
-            closest.first().alias("binding_requirement"),
+            pl.when(has_margin.any()).then(closest).alias("binding_requirement"),
             pl.col("margin").min().alias("smallest_margin"),
             status.filter(pl.col("requirement") == "origin").first().alias("origin_status"),
             weakest(pl.col("evidence")).alias("weakest_evidence"),

@@ -30,6 +30,7 @@ TABLE = Table(
     title="Requisitos",
     grain="one row per area, rule set and requirement; the origin (art. 2º, § 1º) is the last of them",
     key=("rule_set", "area_id", "requirement"),
+    order=("rule_set", "area_id", "article", "requirement"),
     columns=(
         RULE_SET,
         AREA,

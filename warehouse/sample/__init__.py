@@ -16,8 +16,21 @@ from warehouse.sample.generate import Answer
 
 AS_OF = date(2026, 11, 30)
 UF = "ES"
+SIMULATED = frozenset(
+    {
+        "ibge_addresses",
+        "ibge_census_sectors",
+        "ibge_district_mesh",
+        "inputs_certificates",
+        "inputs_collections",
+        "inputs_polling_place_districts",
+        "inputs_proposals",
+        "siconfi_revenue",
+        "tse_polling_places",
+    }
+)  # the sources whose figures are invented here
 
-__all__ = ["AS_OF", "UF", "Answer", "answers", "inputs"]
+__all__ = ["AS_OF", "SIMULATED", "UF", "Answer", "answers", "inputs"]
 
 
 def inputs() -> Path:

@@ -1,0 +1,238 @@
+"""The command line: `emancipa VERB …`. Each verb parses its words and calls one function; nothing is decided here.
+
+Exit codes: 0 published or nothing new · 1 a bug · 2 usage or a bad input file · 3 checks refused · 4 a source is
+unavailable and nothing usable is at hand · 5 a source changed its layout · 6 another run holds the lock.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, CycloptsError, Parameter
+
+from flows import terminal
+from transforms.errors import EmancipaError, UsageError
+
+if TYPE_CHECKING:
+    from flows.pipeline import Run
+    from flows.settings import Settings
+
+app = App(
+    name="emancipa",
+    help="Which areas of a Brazilian state could be raised to município under LC 1/1967, how sure, what is missing.",
+    version_flags=["--version"],
+)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What every verb takes."""
+
+    data: Annotated[Path | None, Parameter(help="Data folder (EMANCIPA_DATA, else warehouse/data).")] = None
+    sample: Annotated[bool, Parameter(negative="", help="The bundled sample, in its own data folder.")] = False
+    json: Annotated[bool, Parameter(negative="", help="The result as JSON on standard output.")] = False
+    debug: Annotated[bool, Parameter(negative="", help="Show the traceback of an error.")] = False
+
+    def settings(self, inputs: Path | None = None) -> "Settings":
+        """Environment, .env and these words."""
+        from flows.settings import settings  # noqa: PLC0415
+
+        found = settings(data=self.data, inputs=inputs)
+        return found.model_copy(update={"data": found.data / "sample"}) if self.sample else found
+
+    @property
+    def folder(self) -> Path:
+        """The data folder readers read from."""
+        return self.settings().data
+
+
+COMMON = Common()
+
+
+@app.command
+def run(
+    *,
+    uf: str | None = None,
+    as_of: date | None = None,
+    rules: Annotated[list[str] | None, Parameter(help="Rule set by name, or a TOML file; may be repeated.")] = None,
+    offline: Annotated[bool, Parameter(negative="")] = False,
+    inputs: Path | None = None,
+    accept_drift: str = "",
+    common: Common = COMMON,
+) -> None:
+    """Screen a state: fetch, build, check, publish, and print the top of the ranking.
+
+    Parameters
+    ----------
+    uf
+        The state, for instance ES (or EMANCIPA_UF).
+    as_of
+        Date that fixes every period: last closed year, latest estimate published by then. Default: today.
+    offline
+        Build from the snapshots at hand.
+    inputs
+        Folder of the hand-supplied files.
+    accept_drift
+        Publish although figures moved more than they should since the last release; the reason is recorded.
+    """
+    from flows import pipeline, report  # noqa: PLC0415
+
+    this = plan(
+        common, uf=uf, as_of=as_of, rules=rules or [], offline=offline, inputs=inputs, accept_drift=accept_drift
+    )
+    report.of_run(pipeline.run(this), as_json=common.json)
+
+
+def plan(
+    common: Common,
+    *,
+    uf: str | None,
+    as_of: date | None,
+    rules: Sequence[str],
+    offline: bool = False,
+    inputs: Path | None = None,
+    accept_drift: str = "",
+) -> "Run":
+    """A run as asked for. The state has no default but EMANCIPA_UF; the date's is today, where Brazil's capital is."""
+    from zoneinfo import ZoneInfo  # noqa: PLC0415
+
+    from flows import rule_files, sample  # noqa: PLC0415
+    from flows.pipeline import Run  # noqa: PLC0415
+    from transforms.codes import state  # noqa: PLC0415
+    from transforms.sources import Scope  # noqa: PLC0415
+    from warehouse import sample as bundled  # noqa: PLC0415
+
+    settings = common.settings(inputs)
+    now = datetime.now(UTC)
+    asked = bundled.UF if common.sample else uf or settings.uf
+    if asked is None:
+        raise UsageError("which state?", where="--uf", action="give --uf UF, for instance --uf ES, or set EMANCIPA_UF")
+    if common.sample and uf not in {None, bundled.UF}:
+        raise UsageError(f"the sample is {bundled.UF}, not {uf}", where="--uf", action="leave out --uf or --sample")
+    today = bundled.AS_OF if common.sample else now.astimezone(ZoneInfo("America/Sao_Paulo")).date()
+    return Run(
+        scope=Scope(state(asked).uf, as_of or today),
+        rules=rule_files.read(rules),
+        settings=settings,
+        client=None if offline else sample.client(settings, bundled=common.sample),
+        now=now,
+        simulated=bundled.SIMULATED if common.sample else frozenset(),
+        accept_drift=accept_drift,
+        say=terminal.say,
+    )
+
+
+@app.command
+def fetch(
+    *,
+    uf: str | None = None,
+    as_of: date | None = None,
+    source: Annotated[list[str] | None, Parameter(help="Only these sources; may be repeated.")] = None,
+    file: Annotated[list[str] | None, Parameter(help="SOURCE=PATH: keep a file downloaded by hand.")] = None,
+    inputs: Path | None = None,
+    common: Common = COMMON,
+) -> None:
+    """Fetch the sources into the snapshots, or place a file downloaded by hand; build nothing."""
+    from flows import fetching  # noqa: PLC0415
+
+    this = plan(common, uf=uf, as_of=as_of, rules=[], inputs=inputs)
+    fetching.fetch(this, source or [], file or [], as_json=common.json)
+
+
+@app.command
+def status(*, uf: str | None = None, common: Common = COMMON) -> None:
+    """The release readers see, and how fresh each source is."""
+    from flows import report  # noqa: PLC0415
+
+    report.status(common.settings(), uf, as_json=common.json)
+
+
+@app.command
+def sources(*, probe: Annotated[bool, Parameter(negative="")] = False, common: Common = COMMON) -> None:
+    """The upstreams: what each gives, how often, under which licence. With --probe, whether each answers now."""
+    from flows import report  # noqa: PLC0415
+
+    report.sources(common.settings(), probe=probe, as_json=common.json)
+
+
+@app.command
+def rules(name: str | None = None, /, *, common: Common = COMMON) -> None:
+    """The rule sets that come with the program; or one of them (or a TOML file), in prose with its articles."""
+    from flows import report  # noqa: PLC0415
+
+    report.rules(name, as_json=common.json)
+
+
+@app.command
+def tables(name: str | None = None, /, *, common: Common = COMMON) -> None:
+    """The tables of the warehouse; or one of them, column by column."""
+    from flows import report  # noqa: PLC0415
+
+    report.tables(common.folder, name, as_json=common.json)
+
+
+@app.command
+def show(area: str, /, *, explain: Annotated[bool, Parameter(negative="")] = False, common: Common = COMMON) -> None:
+    """One area: each requirement, the origin, what is pending. With --explain: every input, source, hash and step."""
+    from flows import showing  # noqa: PLC0415
+
+    showing.show(common.folder, area, explain=explain, as_json=common.json)
+
+
+@app.command
+def query(sql: str, /, *, common: Common = COMMON) -> None:
+    """Ask the published warehouse in SQL (read only)."""
+    from flows import report  # noqa: PLC0415
+
+    report.query(common.folder, sql, as_json=common.json)
+
+
+@app.command
+def rollback(release: str | None = None, /, *, reason: str = "", common: Common = COMMON) -> None:
+    """Point readers at the release before the current one, or at the one named."""
+    from warehouse import publish  # noqa: PLC0415
+
+    back = publish.rollback(common.folder, release, now=datetime.now(UTC), reason=reason)
+    terminal.as_json({"release": back}) if common.json else terminal.line(f"readers are on {back}")
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its code."""
+    tokens = list(sys.argv[1:] if words is None else words)
+    sys.exit(call(tokens))
+
+
+def call(tokens: Sequence[str]) -> int:
+    """One command's exit code; what went wrong is told on standard error, as people need it."""
+    debug = "--debug" in tokens
+    try:
+        app(list(tokens), exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        return _told(UsageError(str(error), action="emancipa --help"), debug=debug)
+    except EmancipaError as error:
+        return _told(error, debug=debug)
+    except BrokenPipeError:  # `emancipa … | head`: the reader has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        terminal.say("interrupted: nothing was published")
+        return 130
+    except Exception as error:
+        if debug:
+            traceback.print_exception(error)
+        terminal.say(f"error: a bug: {type(error).__name__}: {error}\n  → run again with --debug, and report it")
+        return 1
+    return 0
+
+
+def _told(error: EmancipaError, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exception(error)
+    terminal.say(f"error: {error}")
+    return error.exit_code

@@ -1,0 +1,220 @@
+"""What the reading verbs print: the end of a run, status, sources, rules, tables, query."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import warehouse
+from flows import rule_files, terminal
+from flows.settings import Settings
+from transforms.catalog import sources as catalogue
+from transforms.errors import UsageError
+from warehouse import publish
+
+if TYPE_CHECKING:
+    from flows.pipeline import Outcome
+
+TOP = 15
+
+
+def of_run(outcome: "Outcome", *, as_json: bool) -> None:
+    """The top of the ranking, what is pending, and the path of the release."""
+    facts = publish.manifest(outcome.folder.parent.parent, outcome.release)
+    with warehouse.connect(outcome.folder.parent.parent, outcome.release) as database:
+        ranking = database.sql("SELECT * FROM mart.eligibility ORDER BY rule_set, rank, area_id").pl()
+        pending = database.sql(
+            "SELECT requirement, ask, count(*) AS areas FROM mart.pending GROUP BY ALL ORDER BY areas DESC, requirement"
+        ).pl()
+    counts = dict(ranking.group_by("status").len().iter_rows())
+    summary = {
+        "release": outcome.release,
+        "is_new": outcome.is_new,
+        "path": str(outcome.folder),
+        "uf": facts["uf"],
+        "as_of": facts["as_of"],
+        "areas": ranking.height,
+        **{status: counts.get(status, 0) for status in ("eligible", "undetermined", "ineligible")},
+        "stale": list(outcome.stale),
+        "warnings": list(outcome.warnings),
+    }
+    if as_json:
+        terminal.as_json(summary)
+        return
+    if facts["simulated"]:
+        terminal.line("SIMULATED: the bundled sample; only codes, names and populations are real.")
+    for rule_set in facts["rule_sets"]:
+        own = ranking.filter(pl.col("rule_set") == rule_set["id"])
+        terminal.heading(f"{facts['uf']} as of {facts['as_of']} · {rule_set['title']}")
+        _ranking(own)
+        hidden = own.height - TOP
+        if hidden > 0:
+            terminal.line(f"… and {hidden} more in export/eligibility.csv")
+    terminal.line(
+        f"\n{ranking.height} verdicts: {summary['eligible']} eligible, {summary['undetermined']} undetermined, "
+        f"{summary['ineligible']} ineligible"
+    )
+    if pending.height:
+        terminal.heading("Pending: whom to ask")
+        terminal.table(pending.to_dicts(), {"areas": "areas", "requirement": "requirement", "ask": "ask"})
+    for name in outcome.stale:
+        terminal.line(f"stale: {name} (see emancipa status)")
+    terminal.line(f"\n{'Published' if outcome.is_new else 'Nothing new; readers keep'} {outcome.folder}")
+    terminal.line("A technical screen, not an approval: no município can be created today (EC 15/1996).")
+
+
+def _ranking(rows: pl.DataFrame) -> None:
+    shown = rows.head(TOP).with_columns(
+        pl.col("municipality_names").str.replace_all("|", " + ", literal=True),
+        verdict=pl.coalesce(pl.when(pl.col("status") == "undetermined").then("likely"), "status"),
+    )
+    lines = [row | {"smallest_margin": terminal.percent(row["smallest_margin"])} for row in shown.to_dicts()]
+    terminal.table(
+        lines,
+        {
+            "rank": "#",
+            "area_name": "area",
+            "municipality_names": "município",
+            "verdict": "verdict",
+            "requirements_met": "met",
+            "smallest_margin": "margin",
+            "binding_requirement": "binding",
+        },
+        narrow=["verdict", "smallest_margin", "binding_requirement"],
+    )
+
+
+def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
+    """The current release, and each source's three clocks."""
+    from warehouse.freshness import freshness  # noqa: PLC0415
+    from warehouse.snapshots import Store  # noqa: PLC0415
+
+    data, now = settings.data, datetime.now(UTC)
+    release = publish.current(data)
+    rows = freshness(Store(settings.raw), catalogue().values(), now, uf)
+    facts: dict[str, Any] = {"release": release, "sources": rows}
+    if release:
+        manifest = publish.manifest(data, release)
+        facts |= {key: manifest[key] for key in ("uf", "as_of", "built_at", "checks", "counts")}
+    if as_json:
+        terminal.as_json(facts)
+        return
+    if release:
+        terminal.line(f"readers see {release}: {facts['uf']} as of {facts['as_of']}, built {facts['built_at']}")
+    else:
+        terminal.line("nothing has been published here yet: emancipa run --uf UF")
+    terminal.table(
+        [row | {"state": _state(row)} for row in rows],
+        {
+            "source": "source",
+            "state": "state",
+            "last_good_at": "last good",
+            "age_days": "age",
+            "stale_after": "limit",
+            "last_outcome": "last",
+        },
+        narrow=["source", "state"],
+    )
+    for row in rows:
+        if row["last_message"] and row["last_outcome"] != "ok":
+            terminal.line(f"{row['source']}: {row['last_message']}")
+
+
+def _state(row: dict[str, Any]) -> str:
+    if row["last_polled_at"] is None:
+        return "never asked"
+    return "STALE" if row["is_stale"] else "fresh"
+
+
+def sources(settings: Settings, *, probe: bool, as_json: bool) -> None:
+    """Every upstream; with `probe`, the first question of each is asked, and nothing is kept."""
+    rows: list[dict[str, Any]] = [
+        {
+            "source": source.name,
+            "title": source.title,
+            "publisher": source.publisher,
+            "cadence": source.cadence,
+            "stale_after": source.stale_after,
+            "required": source.required,
+            "licence": source.licence,
+            "home_page": source.home_page,
+            "base": source.base,
+        }
+        for source in catalogue().values()
+    ]
+    columns = {"source": "source", "title": "what", "cadence": "cadence", "required": "required"}
+    if probe:
+        from flows.probe import probed  # noqa: PLC0415
+
+        answers = probed(settings)
+        rows = [row | answers[row["source"]] for row in rows]
+        columns = {"source": "source", "answer": "answer", "seconds": "seconds", "detail": "detail"}
+    if as_json:
+        terminal.as_json(rows)
+    else:
+        terminal.table(rows, columns, narrow=["source"])
+
+
+def rules(name: str | None, *, as_json: bool) -> None:
+    """The list of shipped rule sets, or one in prose."""
+    if name is None:
+        files = rule_files.read(rule_files.shipped())
+        rows = [{"id": f.rule_set.id, "status": f.rule_set.status, "title": f.rule_set.title} for f in files]
+        if as_json:
+            terminal.as_json(rows)
+        else:
+            terminal.table(rows, {"id": "name", "status": "status", "title": "title"}, narrow=["id"])
+        return
+    rule_set = rule_files.read([name])[0].rule_set
+    if as_json:
+        terminal.as_json({"id": rule_set.id, "title": rule_set.title, "status": rule_set.status})
+        return
+    terminal.heading(rule_set.title)
+    terminal.line(f"{rule_set.citation} · {rule_set.status}")
+    for requirement in rule_set.requirements:
+        terminal.line(f"\n{requirement.name} ({requirement.article}), certified by {requirement.body}")
+        terminal.line(f"  “{requirement.quote}”")
+    terminal.line(f"\n{rule_set.notice}")
+
+
+def tables(data: Path, name: str | None, *, as_json: bool) -> None:
+    """Every table and view of the current release with its grain, or one's columns."""
+    with warehouse.connect(data) as database:
+        if name is None:
+            rows = database.sql(
+                """SELECT schema_name || '.' || table_name AS name, estimated_size AS rows, comment AS what
+                FROM duckdb_tables() WHERE NOT internal UNION ALL
+                SELECT schema_name || '.' || view_name, NULL, comment FROM duckdb_views() WHERE NOT internal
+                ORDER BY name"""
+            ).pl()
+        else:
+            rows = database.execute(
+                """SELECT column_name AS name, data_type AS type, comment AS what FROM duckdb_columns()
+                WHERE schema_name || '.' || table_name = $1 ORDER BY column_index""",
+                [name],
+            ).fetch_arrow_table()
+            rows = pl.DataFrame(rows)
+            if rows.is_empty():
+                raise UsageError(f"no table {name!r}", action="see `emancipa tables`")
+    if as_json:
+        terminal.as_json(rows.to_dicts())
+    else:
+        headings = {column: column for column in rows.columns}
+        terminal.table(rows.to_dicts(), headings, narrow=["name"])
+
+
+def query(data: Path, sql: str, *, as_json: bool) -> None:
+    """The answer to a query over the current release."""
+    with warehouse.connect(data) as database:
+        try:
+            rows = database.sql(sql)
+        except Exception as error:
+            if type(error).__module__.startswith(("duckdb", "_duckdb")):
+                raise UsageError(str(error).strip(), where="query", action="see `emancipa tables`") from None
+            raise
+        frame = rows.pl() if rows is not None else pl.DataFrame()
+    if as_json:
+        terminal.as_json(frame.to_dicts())
+    else:
+        terminal.table(frame.to_dicts(), {column: column for column in frame.columns})

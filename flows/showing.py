@@ -1,0 +1,136 @@
+"""`emancipa show AREA`: one area, requirement by requirement; with --explain, every input its figures came from."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import warehouse
+from flows import terminal
+from transforms.errors import UsageError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Rows = list[dict[str, Any]]
+
+# What is told of an area, in order. Every query takes the area's id.
+SUMMARY = {
+    "verdicts": "SELECT * FROM mart.eligibility WHERE area_id = $1 ORDER BY rule_set",
+    "requirements": "SELECT * FROM mart.requirement_result WHERE area_id = $1 ORDER BY ALL",
+    "origins": "SELECT * FROM mart.origin_result WHERE area_id = $1 ORDER BY ALL",
+    "pending": "SELECT * FROM mart.pending WHERE area_id = $1 ORDER BY ALL",
+}
+INPUTS = {
+    "measures": "SELECT * FROM core.area_measure WHERE area_id = $1 ORDER BY ALL",
+    "district measures": """SELECT m.* FROM core.district_measure m JOIN core.area_district a USING (district_code)
+        WHERE a.area_id = $1 ORDER BY ALL""",
+    "state": """SELECT s.*, r.variant, r.value AS tax_revenue, r.statement, r.method FROM core.state s
+        LEFT JOIN core.state_revenue r USING (state_code) ORDER BY r.variant""",
+    "polling places": """SELECT p.* FROM core.polling_place p JOIN core.area_district a ON a.area_id = $1 AND (
+        p.district_code = a.district_code OR list_contains(string_split(p.points_to, '|'), a.district_code))
+        ORDER BY ALL""",
+    "unassigned polling places": """SELECT p.* FROM core.polling_place p WHERE p.district_code IS NULL AND
+        p.municipality_code IN (SELECT municipality_code FROM core.area_district WHERE area_id = $1) ORDER BY ALL""",
+    "urban clusters": """SELECT DISTINCT c.* FROM core.urban_cluster c JOIN core.area_district a ON a.area_id = $1
+        AND list_contains(string_split(c.district_codes, '|'), a.district_code) ORDER BY ALL""",
+    "snapshots": "SELECT source, part, url, sha256, fetched_at, published_at FROM meta.snapshot ORDER BY source, part",
+}
+STEPS = (
+    "population: the municipal estimate shared by census population (largest remainder); judged on census and estimate",
+    "electorate: voters of the places assigned to the area; low counts sure places only, high adds flagged and "
+    "unassigned ones; compared with 10 % of the area's own population by cross-multiplication",
+    "urban houses: the largest urban cluster of the area",
+    "collection: what the treasury states, else the município's collection apportioned (value only)",
+    "origin: the municipality's totals minus the area's bounds, judged again",
+    "certificates replace every other figure of their area and requirement",
+)
+
+
+def show(data: Path, area: str, *, explain: bool, as_json: bool) -> None:
+    """Raises UsageError with the nearest names where there is no such area."""
+    with warehouse.connect(data) as database:
+        found = _read(database, SUMMARY, area)
+        if not found["verdicts"]:
+            raise UsageError(f"no area {area!r}", where="show", action=_nearest(database, area))
+        inputs = _read(database, INPUTS, area) if explain else {}
+    if as_json:
+        terminal.as_json(found | inputs | ({"steps": STEPS} if explain else {}))
+        return
+    _summary(found)
+    if explain:
+        _inputs(inputs)
+
+
+def _read(database: "DuckDBPyConnection", queries: dict[str, str], area: str) -> dict[str, Rows]:
+    found = {}
+    for name, sql in queries.items():
+        cursor = database.execute(sql, [area] if "$1" in sql else [])
+        names = [column[0] for column in cursor.description or []]
+        found[name] = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return found
+
+
+def _nearest(database: "DuckDBPyConnection", area: str) -> str:
+    """What the user may have meant: areas whose name resembles the words, or why a known district is none."""
+    refused = database.execute("SELECT refusal FROM core.district WHERE district_code = $1", [area]).fetchone()
+    if refused and refused[0]:
+        return f"{area} cannot be an area: {refused[0]}"
+    near = database.execute(
+        """SELECT DISTINCT area_id, area_name, jaro_winkler_similarity(lower(strip_accents(area_name)),
+        lower(strip_accents($1))) AS near FROM mart.eligibility ORDER BY near DESC, area_id LIMIT 3""",
+        [area],
+    ).fetchall()
+    return "did you mean " + ", ".join(f"{id_} ({name})" for id_, name, _ in near) + "?"
+
+
+def _summary(found: dict[str, Rows]) -> None:
+    for verdict in found["verdicts"]:
+        terminal.heading(f"{verdict['area_name']} ({verdict['area_id']}), {verdict['municipality_names']}")
+        likely = f", {verdict['likely']}" if verdict["likely"] else ""
+        terminal.line(f"{verdict['rule_set']}: {verdict['status']}{likely}; rank {verdict['rank']}")
+        if verdict["is_simulated"]:
+            terminal.line("SIMULATED figures: see the evidence of each")
+        if verdict["same_origin_conflict"]:
+            terminal.line(f"cannot leave together with: {verdict['same_origin_conflict'].replace('|', ', ')}")
+    for row in found["requirements"]:
+        if row["requirement"] == "origin":
+            continue
+        likely = f" ({row['indication']})" if row["indication"] else ""
+        margin = f", margin {terminal.percent(row['margin'])}" if row["margin"] is not None else ""
+        terminal.heading(f"{row['requirement']} · {row['article']}: {row['status']}{likely}")
+        terminal.line(
+            f"  {terminal.shown(row['value'])} {row['unit'] or ''} "
+            f"[{terminal.shown(row['low'])} to {terminal.shown(row['high'])}] "
+            f"{row['comparison'] or ''} {terminal.shown(row['threshold'])}{margin}"
+        )
+        terminal.line(f"  {row['evidence']}: {row['method']} ({row['source']}, {row['reference_period']})")
+        if row["reason"]:
+            terminal.line(f"  {row['reason']}")
+    if found["origins"]:
+        terminal.heading("Municípios of origin, before → after")
+        rows = [
+            row | {"before": terminal.shown(row["before_value"]), "after": terminal.shown(row["after_value"])}
+            for row in found["origins"]
+        ]
+        headings = {
+            "municipality_name": "município",
+            "requirement": "requirement",
+            "before": "before",
+            "after": "after",
+            "threshold": "threshold",
+            "verdict": "verdict",
+        }
+        terminal.table(rows, headings, narrow=["requirement", "verdict"])
+    for row in found["pending"]:
+        terminal.line(f"\npending · {row['requirement']}: {row['reason']}\n  ask {row['ask']}")
+
+
+def _inputs(inputs: dict[str, Rows]) -> None:
+    """Field by field, so that a clerk can check each line by hand and nothing is cut to fit."""
+    terminal.heading("How it was computed")
+    for step in STEPS:
+        terminal.line(f"  · {step}")
+    for name, rows in inputs.items():
+        terminal.heading(f"{name} ({len(rows)})")
+        for row in rows:
+            told = [f"{key}={terminal.shown(value)}" for key, value in row.items() if value not in {None, ""}]
+            terminal.line("  " + " · ".join(told))

@@ -1,0 +1,93 @@
+"""What commands print: tables that fit 80 columns, colours only on a terminal, JSON when asked for.
+
+Results go to standard output; progress, warnings and errors to standard error.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+COLOURS = {
+    "eligible": "green",
+    "met": "green",
+    "kept": "green",
+    "ineligible": "red",
+    "not_met": "red",
+    "lost": "red",
+    "undetermined": "yellow",
+}
+WIDTH = 80
+Row = Mapping[str, Any]
+
+
+def _console(*, stderr: bool = False) -> Console:
+    """As wide as the terminal; 80 columns where there is none, so that what is piped does not depend on where."""
+    stream = sys.stderr if stderr else sys.stdout
+    wide = None if stream.isatty() else int(os.environ.get("COLUMNS", WIDTH))
+    return Console(stderr=stderr, width=wide, highlight=False, soft_wrap=False)
+
+
+def say(line: str) -> None:
+    """One line of progress, on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def as_json(value: Any) -> None:
+    """The result for a program: one JSON document on standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """Decimals as plain numbers of text (never floats), dates as ISO text."""
+    return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
+
+
+def table(rows: Sequence[Row], columns: Mapping[str, str], *, title: str = "", narrow: Sequence[str] = ()) -> None:
+    """Rows as a table; `columns` maps their names to headings, `narrow` names those that must not wrap."""
+    printed = Table(title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    numbers = {name for name in columns if any(isinstance(row[name], int | float | Decimal) for row in rows)}
+    for name, heading in columns.items():
+        printed.add_column(
+            heading, justify="right" if name in numbers else "left", no_wrap=name in narrow or name in numbers
+        )
+    for row in rows:
+        printed.add_row(*(_cell(row[name]) for name in columns))
+    _console().print(printed)
+
+
+def _cell(value: Any) -> str:
+    text = shown(value)
+    colour = COLOURS.get(text)
+    return f"[{colour}]{text}[/{colour}]" if colour else text.replace("[", r"\[")
+
+
+def shown(value: Any) -> str:
+    """A value for people: thousands grouped by thin spaces are avoided, so that it can be copied."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Decimal):
+        return f"{value:f}".rstrip("0").rstrip(".") if "." in f"{value:f}" else f"{value:f}"
+    return str(value)
+
+
+def percent(value: Decimal | None) -> str | None:
+    """A margin as people say it: +12.3 %."""
+    return None if value is None else f"{value * 100:+.1f}%"
+
+
+def line(text: str = "") -> None:
+    """A line of the result, on standard output."""
+    _console().print(text, markup=False)
+
+
+def heading(text: str) -> None:
+    """A heading of the result."""
+    _console().print(f"\n{text}", style="bold", markup=False)
