@@ -5,7 +5,7 @@ tables are not at hand, or that raises, is an error and stops publication: not t
 unknown, never equal and never zero; shares are of all rows (Great Expectations' `mostly` leaves nulls out).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -29,11 +29,11 @@ class Truth:
 
 
 def violations(
-    frames: Mapping[str, pl.DataFrame | pl.LazyFrame], truths: tuple[Truth, ...] | None = None
+    frames: Mapping[str, pl.DataFrame | pl.LazyFrame], truths: Sequence[Truth] | None = None
 ) -> list[Violation]:
     """Every truth tried on the tables at hand, by name."""
     lazy = {name: frame.lazy() for name, frame in frames.items()}
-    return [_tried(truth, lazy) for truth in truths or TRUTHS]
+    return [_tried(truth, lazy) for truth in (TRUTHS if truths is None else truths)]
 
 
 def _tried(truth: Truth, frames: Frames) -> Violation:

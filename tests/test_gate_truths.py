@@ -1,0 +1,224 @@
+"""Truths over several tables: each planted defect is named by its check, and by it alone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+
+from expectations import coverage, domain, queries, sums
+from expectations.check import Violation
+from tests.gate_release import CODES, Frames, release
+
+Change = tuple[str, Callable[[Frames], pl.DataFrame]]
+
+
+def violations(frames: Frames) -> list[Violation]:
+    return [*domain.violations(frames), *queries.violations(runner(frames))]
+
+
+def runner(frames: Frames) -> Callable[[str], pl.DataFrame]:
+    """The tables in a DuckDB of their own, as the warehouse would hold them."""
+    connection = duckdb.connect()
+    for schema in ("staging", "core", "mart", "meta"):
+        connection.execute(f"CREATE SCHEMA {schema}")
+    for name, rows in frames.items():
+        connection.register("rows", rows)
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows")
+    return lambda sql: connection.sql(sql).pl()
+
+
+def failing(frames: Frames) -> set[str]:
+    found = violations(frames)
+    assert [one.error for one in found if one.error] == []
+    return {one.name for one in found if one.rows.height}
+
+
+def where(table: str, condition: pl.Expr, **values: Any) -> Change:
+    """A table in which some cells of the rows that meet a condition are others."""
+
+    def changed(frames: Frames) -> pl.DataFrame:
+        rows = frames[table]
+        cells = {name: pl.when(condition).then(pl.lit(value)).otherwise(pl.col(name)) for name, value in values.items()}
+        return rows.with_columns(cell.cast(rows.schema[name]).alias(name) for name, cell in cells.items())
+
+    return table, changed
+
+
+def without(table: str, condition: pl.Expr) -> Change:
+    return table, lambda frames: frames[table].filter(~condition)
+
+
+def also(table: str, **values: Any) -> Change:
+    """A table whose first row is there once more, with other values."""
+
+    def changed(frames: Frames) -> pl.DataFrame:
+        rows = frames[table]
+        cells = (pl.lit(value).cast(rows.schema[name]).alias(name) for name, value in values.items())
+        return pl.concat([rows, rows.head(1).with_columns(cells)])
+
+    return table, changed
+
+
+def with_one_garbled_cell_in_4000(sections: pl.DataFrame) -> pl.DataFrame:
+    clean = pl.DataFrame({"uf": "ZZ", "voters": [1] * 4000, "place_name": "RUA"})
+    own = sections.with_row_index().with_columns(place_name=pl.when(pl.col("index") == 0).then(pl.lit("RU\ufffd")))
+    return pl.concat([own.drop("index"), clean])
+
+
+def at(**values: Any) -> pl.Expr:
+    return pl.all_horizontal(*(pl.col(name) == value for name, value in values.items()))
+
+
+FIRST, SECOND = at(municipality_code=CODES[0]), at(district_code="140000110")
+GROUP = at(area_id="G", requirement="population")
+DEFECTS: dict[str, list[Change]] = {
+    "districts_make_municipality_census": [where("core.district_population", SECOND, population_census=999)],
+    "districts_make_municipality_estimate": [where("core.district_population", SECOND, population_estimate=1101)],
+    "municipalities_make_state_census": [where("core.state", at(uf="RR"), population_census=17_001)],
+    "municipalities_make_state_estimate": [where("core.state", at(uf="RR"), population_estimate=18_699)],
+    "electorate_is_assigned_or_unassigned": [where("core.municipality", FIRST, unassigned=49)],
+    "every_voter_has_a_place": [without("core.polling_place", at(place="99"))],
+    "census_dwellings": [where(sums.CENSUS, SECOND, collective_dwellings=9)],
+    "census_private_dwellings": [where(sums.CENSUS, SECOND, vacant_dwellings=61)],
+    "districts_listed_and_counted": [where("core.district", SECOND, in_census=False)],
+    "municipalities_known_to_the_tse": [without(coverage.CROSSWALK, FIRST)],
+    "municipalities_estimated": [also(coverage.ESTIMATES, location_code="1400999")],
+    "every_municipality_is_there": [also(coverage.LOCALITIES, municipality_code="1400999")],
+    "sources_cover_the_municipalities": [where("core.municipality", FIRST, tse_municipality_code=None)],
+    "sources_are_fresh": [where(coverage.FRESHNESS, at(required=True), is_stale=True)],
+    "bounds_are_ordered": [where("core.area_measure", at(area_id="G"), high=499)],
+    "text_is_readable": [where("core.district", SECOND, district_name="SÃ£o JoÃ£o")],
+    "text_is_clean": [(sums.SECTIONS, lambda frames: with_one_garbled_cell_in_4000(frames[sums.SECTIONS]))],
+    "areas_ranked_once": [also("core.area", area_id="X", kind="fusion")],
+    "requirements_complete": [
+        without("mart.requirement_result", at(area_id="G", requirement="population")),
+        where("mart.eligibility", at(area_id="G"), requirements_met=3),
+    ],
+    "status_follows_requirements": [where("mart.eligibility", at(area_id="140000110"), requirements_met=4)],
+    "likely_follows_indications": [where("mart.eligibility", at(area_id="140000210"), likely="unknown")],
+    "ranking_order": [where("mart.eligibility", at(area_id="F"), rank=1)],
+    "verdict_follows_figures": [where("mart.requirement_result", GROUP, low=10)],
+    "origin_requirement_follows_verdicts": [where("mart.origin_result", GROUP, verdict="undetermined")],
+    "origin_verdict_follows_figures": [where("mart.origin_result", GROUP, after_low=10)],
+    "simulated_is_said": [where("mart.requirement_result", GROUP, evidence="simulated")],
+    "codes_have_owners": [also("core.area_measure", area_id="X")],
+    "pending_is_complete": [("mart.pending", lambda frames: frames["mart.pending"].clear())],
+    "every_municipality_is_spoken_of": [without("mart.no_candidate", at(municipality_code="1400015"))],
+    "municipality_electorate_within_population": [],
+    "state_electorate_within_population": [],
+}
+
+
+def test_a_sound_release_breaks_no_truth() -> None:
+    assert failing(release()) == set()
+
+
+@pytest.mark.parametrize("name", [name for name, changes in DEFECTS.items() if changes])
+def test_each_defect_is_named_by_its_check_alone(name: str) -> None:
+    frames = release()
+    for table, change in DEFECTS[name]:
+        frames[table] = change(frames)
+    assert failing(frames) == {name}
+
+
+def test_every_check_has_a_planted_defect() -> None:
+    assert set(DEFECTS) == {truth.name for truth in domain.TRUTHS} | set(queries.queries())
+
+
+def electorates(figures: dict[str, int]) -> Frames:
+    """The release with other electorates, consistent with themselves."""
+    frames = release()
+    voters = pl.col("municipality_code").replace_strict(figures, default=0, return_dtype=pl.Int64)
+    more = pl.col("electorate") + voters
+    frames["core.municipality"] = frames["core.municipality"].with_columns(
+        electorate=more, unassigned=pl.col("unassigned") + voters
+    )
+    lost = frames["core.polling_place"].filter(pl.col("place") == "99").drop("municipality_code", "voters", "place")
+    extra = pl.DataFrame({"municipality_code": list(figures), "voters": list(figures.values()), "place": "98"})
+    places = extra.join(lost, how="cross").select(frames["core.polling_place"].columns)
+    frames["core.polling_place"] = pl.concat([frames["core.polling_place"], places])
+    frames[sums.SECTIONS] = pl.concat(
+        [frames[sums.SECTIONS], pl.DataFrame({"uf": "RR", "voters": list(figures.values())})]
+    )
+    return frames
+
+
+def test_case_26_a_town_with_more_voters_than_people_is_a_warning() -> None:
+    found = [one for one in domain.violations(electorates({CODES[2]: 6259})) if one.rows.height or one.error]
+    assert [(one.name, one.severity, one.observed) for one in found] == [
+        ("municipality_electorate_within_population", "warning", "M03 has 6759 voters and 1100 inhabitants")
+    ]
+
+
+def test_case_26_a_state_with_more_voters_than_people_is_refused() -> None:
+    found = {one.name: one for one in domain.violations(electorates({CODES[2]: 20_000}))}
+    state = found["state_electorate_within_population"]
+    assert (state.severity, state.observed) == (
+        "critical",
+        "probable double counting: 28550 voters, 18700 inhabitants in RR",
+    )
+
+
+def test_case_80_a_share_is_of_all_rows() -> None:
+    ok = pl.LazyFrame({"municipality_code": ["1400001"] * 5, "ok": [True, True, True, False, None]})
+    assert coverage.below_floor(pl.col("ok"), "it", ok, percent=61).collect().rows() == [("14", "it", 3, 5)]
+    assert coverage.below_floor(pl.col("ok"), "it", ok, percent=60).collect().rows() == []
+
+
+def test_case_81_an_absent_table_is_an_error() -> None:
+    frames = release()
+    del frames["core.municipality"]
+    errors = {one.name: one.error for one in domain.violations(frames) if one.error}
+    assert errors["state_electorate_within_population"] == "tables absent: core.municipality"
+
+
+def test_a_truth_that_raises_is_an_error() -> None:
+    frames = release()
+    frames["core.state"] = frames["core.state"].drop("population_census")
+    errors = {one.name: one.error for one in domain.violations(frames) if one.error}
+    assert errors["state_electorate_within_population"].startswith("ColumnNotFoundError: ")
+
+
+def test_case_93_the_expected_number_of_municipalities() -> None:
+    frames = release()
+    gone = pl.col("municipality_code") == "1400015"
+    for name in ("core.municipality", coverage.LOCALITIES):
+        frames[name] = frames[name].filter(~gone)
+    found = {one.name: one.observed for one in domain.violations(frames)}
+    assert found["every_municipality_is_there"] == "RR: 14 municípios, at least 15 expected"
+
+
+def test_real_census_keeps_its_identities(shared: Any) -> None:
+    path = shared / "data/ibge/Agregados_por_distritos_basico_BR_20260520.csv"
+    columns = (
+        "dwellings private_dwellings collective_dwellings occupied_dwellings occasional_dwellings vacant_dwellings"
+    )
+    names = dict(zip("v0002 v0003 v0004 v0007 v0008 v0009".split(), columns.split(), strict=True))
+    raw = pl.read_csv(path, separator=";", encoding="latin-1", infer_schema=False)
+    districts = raw.select(
+        pl.col("CD_DIST").alias("district_code"),
+        pl.col("CD_MUN"),
+        *(pl.col(v).cast(pl.Int64, strict=False).alias(name) for v, name in names.items()),
+    )
+    broken = domain.violations(
+        {sums.CENSUS: districts}, [truth for truth in domain.TRUTHS if truth.reads == (sums.CENSUS,)]
+    )
+    assert [(one.rows.height, one.error) for one in broken] == [(0, ""), (0, "")]
+    counted = districts.group_by(pl.col("CD_MUN").str.head(2)).agg(pl.col("CD_MUN").n_unique().alias("n"))
+    assert dict(counted.iter_rows()) == coverage.MUNICIPALITIES
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("SELECT 1 AS x", "sql/checks/q.sql lacks its header: severity (critical or warning), reason, next step"),
+        ("-- severity: loud\n-- reason: r\n-- next step: n\nSELECT 1", "sql/checks/q.sql lacks its header"),
+        ("-- severity: warning\n-- reason: r\n-- next step: n\nSELECT nothing", "BinderException"),
+    ],
+    ids=["no header", "unknown severity", "cannot run"],
+)
+def test_a_query_that_cannot_be_judged_is_an_error(text: str, error: str) -> None:
+    (found,) = queries.violations(runner({}), {"q": text})
+    assert found.error.startswith(error)
