@@ -1,6 +1,5 @@
 """The ways the upstreams have failed their users, each by name. Sources: the research pages' tables of traps."""
 
-import hashlib
 import io
 import json
 import re
@@ -72,20 +71,18 @@ def _akamai(exchange: Exchange, _: Options) -> None:
 
 
 def _promise(exchange: Exchange) -> tuple["Handler", bytes]:
-    """The headers of the whole answer; its body is yet to be sent."""
-    handler, body = exchange.handler, exchange.answer.body
+    """The headers of the whole answer, whatever part was asked for; its body is yet to be sent."""
+    handler, answer, body = exchange.handler, exchange.answer, exchange.answer.body
+    headers = handler.validators(exchange.prefix, body)
     handler.send_response(200)
-    handler.send_header("Content-Type", exchange.answer.content_type)
-    handler.send_header("Content-Length", str(len(body)))
-    if exchange.prefix in ("ftp", "odsele"):  # whoever asks for the rest can say of what
-        handler.send_header("ETag", f'"{hashlib.sha256(body).hexdigest()[:16]}"')
-        handler.send_header("Accept-Ranges", "bytes")
+    for name, text in (headers | {"Content-Type": answer.content_type, "Content-Length": str(len(body))}).items():
+        handler.send_header(name, text)
     handler.end_headers()
     return handler, body
 
 
 def _cut(exchange: Exchange, reset: bool) -> None:
-    """Promise the whole body, send half, and close or reset the connection."""
+    """Promise the whole body, send half, and close or reset the connection. Ranges are ignored meanwhile."""
     handler, body = _promise(exchange)
     handler.wfile.write(body[: len(body) // 2])
     handler.wfile.flush()

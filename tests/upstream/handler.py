@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import re
-from email.message import Message
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -14,8 +14,8 @@ from warehouse.sample.generate import Answer
 if TYPE_CHECKING:
     from tests.upstream import Upstream
 
+_MAY_2026 = 1_779_278_400
 BASES = {"api": "ibge_api", "ftp": "ibge_files", "odsele": "tse", "siconfi": "siconfi"}
-LAST_MODIFIED = "Wed, 20 May 2026 12:00:00 GMT"
 _MISSING = {
     "api": Answer(b'{"statusCode":404,"error":"Not Found","message":"Not Found"}', "application/json", 404),
     "siconfi": Answer(b'{"code":"NotFound","title":"Not Found"}', "application/problem+json", 404),
@@ -71,50 +71,50 @@ class Handler(BaseHTTPRequestHandler):
         super().send_response(code, message)
 
     def send_answer(self, prefix: str, answer: Answer, headers: dict[str, str] | None = None) -> None:
-        """The whole answer, with the headers this upstream sends."""
+        """The answer, or the part of it that was asked for, with the headers this upstream sends."""
         if self.command == "HEAD" and prefix == "api":
             answer = Answer(b'{"statusCode":405}', "application/json", 405)
-        tag = f'"{hashlib.sha256(answer.body).hexdigest()[:16]}"'
-        known = {"ETag": tag} if answer.status == 200 else {}
-        if answer.status == 200 and prefix in ("ftp", "odsele"):
-            known |= {"Last-Modified": LAST_MODIFIED, "Accept-Ranges": "bytes"}
-            if self._is_fresh(tag):
-                self._send(304, b"", known)
-                return
-            if first_last := self._range(len(answer.body), tag):
-                first, last = first_last
-                if first >= len(answer.body):
-                    self._send(416, b"", {"Content-Range": f"bytes */{len(answer.body)}"})
-                    return
-                known |= {
-                    "Content-Range": f"bytes {first}-{last}/{len(answer.body)}",
-                    "Content-Type": answer.content_type,
-                }
-                self._send(206, answer.body[first : last + 1], known | (headers or {}))
-                return
-        if answer.status == 200 and self._is_fresh(tag):
+        status, body, known = answer.status, answer.body, dict[str, str]()
+        if status == 200:
+            status, body, known = self._part(prefix, body)
+        if status in (200, 206) and self._has(known):
             self._send(304, b"", known)
             return
-        body = answer.body
         known["Content-Type"] = answer.content_type
         if prefix == "api" and "gzip" in self.headers.get("Accept-Encoding", ""):
             body = gzip.compress(body, mtime=0)
             known |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-        self._send(answer.status, body, known | (headers or {}), chunked=prefix == "siconfi" and answer.status == 200)
+        self._send(status, body, known | (headers or {}), chunked=prefix == "siconfi" and status == 200)
 
-    def _is_fresh(self, tag: str) -> bool:
-        asked: Message = self.headers
-        if match := asked.get("If-None-Match"):
-            return match == "*" or tag in [part.strip().removeprefix("W/") for part in match.split(",")]
-        return asked.get("If-Modified-Since") == LAST_MODIFIED
+    def validators(self, prefix: str, body: bytes) -> dict[str, str]:
+        """What tells these bytes from others; file servers also say since when, and that they give parts."""
+        digest = hashlib.sha256(body).hexdigest()
+        known = {"ETag": f'"{digest[:16]}"'}
+        if prefix not in {"ftp", "odsele"}:
+            return known
+        changed = formatdate(_MAY_2026 + int(digest[:5], 16), usegmt=True)  # other bytes, another moment
+        return known | {"Last-Modified": changed, "Accept-Ranges": "bytes"}
 
-    def _range(self, size: int, tag: str) -> tuple[int, int] | None:
+    def _part(self, prefix: str, body: bytes) -> tuple[int, bytes, dict[str, str]]:
+        """Status, bytes and headers of what was asked for."""
+        known = self.validators(prefix, body)
         match = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
-        if not match or match[0] == "bytes=-" or self.headers.get("If-Range", tag) not in (tag, LAST_MODIFIED):
-            return None
-        if not match[1]:
-            return max(0, size - int(match[2])), size - 1
-        return int(match[1]), min(int(match[2] or size - 1), size - 1)
+        if not match or match[0] == "bytes=-" or "Accept-Ranges" not in known:
+            return 200, body, known
+        if self.headers.get("If-Range", known["ETag"]) not in known.values():
+            return 200, body, known
+        size = len(body)
+        first = int(match[1]) if match[1] else max(0, size - int(match[2]))
+        last = min(int(match[2]), size - 1) if match[1] and match[2] else size - 1
+        if first >= size:
+            return 416, b"", {"Content-Range": f"bytes */{size}"}
+        return 206, body[first : last + 1], known | {"Content-Range": f"bytes {first}-{last}/{size}"}
+
+    def _has(self, known: dict[str, str]) -> bool:
+        """Whether whoever asks has these very bytes already."""
+        if match := self.headers.get("If-None-Match"):
+            return match == "*" or known["ETag"] in [part.strip().removeprefix("W/") for part in match.split(",")]
+        return self.headers.get("If-Modified-Since", "") == known.get("Last-Modified")
 
     def _send(self, status: int, body: bytes, headers: dict[str, str], chunked: bool = False) -> None:
         self.send_response(status)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from warehouse.sample import addresses, ibge, layout, mesh, sectors, siconfi, tse
+from warehouse.sample import addresses, ibge, layout, mesh, polling_places, sectors, siconfi, tse
 from warehouse.sample.facts import Facts
 from warehouse.sample.files import index
 from warehouse.sample.layout import Box
@@ -47,14 +47,14 @@ class World:
         return {uf: sectors.sectors(facts, self.boxes[uf]) for uf, facts in self.states.items()}
 
     @cached_property
-    def places(self) -> Sequence[tse.Place]:
+    def places(self) -> Sequence[polling_places.Place]:
         """The polling places of every state, then a few from elsewhere."""
         found = [
             place
             for uf, facts in self.states.items()
-            for place in tse.places(facts, self.boxes[uf], self.place_voters, self.section_voters)
+            for place in polling_places.places(facts, self.boxes[uf], self.place_voters, self.section_voters)
         ]
-        return found + [place for place in tse.elsewhere() if place.uf not in self.states]
+        return found + [place for place in polling_places.elsewhere() if place.uf not in self.states]
 
     def by_code(self, code: str) -> Facts | None:
         return next((facts for facts in self.states.values() if facts.state.code == code), None)
