@@ -226,10 +226,10 @@ def _number(cell: str, column: Column, mark: str | None) -> Decimal | int:
     places = {Kind.INTEGER: 0, Kind.MONEY: 2}.get(column.kind, 5)
     if number != round(number, places) or abs(number) >= 10**15:
         raise UsageError(f"{cell!r} is too large, or has more than {places} decimals")
-    if (column.minimum is not None and number < column.minimum) or (
-        column.maximum is not None and number > column.maximum
-    ):
-        raise UsageError(f"{cell!r} is not between {column.minimum} and {column.maximum or 'any'}")
+    if column.minimum is not None and number < column.minimum:
+        raise UsageError(f"{cell!r} is less than {column.minimum}")
+    if column.maximum is not None and number > column.maximum:
+        raise UsageError(f"{cell!r} is more than {column.maximum}")
     return int(number) if column.kind is Kind.INTEGER else number
 
 
