@@ -14,7 +14,7 @@ import pytest
 from transforms.core.state_revenue import TABLE, state_revenue, why_unknown
 from transforms.errors import SourceChanged
 from transforms.sources import Scope
-from transforms.sources.siconfi_revenue import ACCOUNT, DELIVERY, parse_dca
+from transforms.sources.siconfi_revenue import ACCOUNT, DELIVERY, parse_dca, parse_rreo
 
 ES = Scope("ES", date(2026, 11, 30))
 GROSS, REFUNDS = "Receitas Brutas Realizadas", "Outras Deduções da Receita"
@@ -287,3 +287,13 @@ def test_case_34_partial_year(shared: Path) -> None:
     frame = state_revenue(pl.concat([partial, whole]), deliveries(DCA_LISTED), ES)
     assert frame.filter(variant="gross").select("fiscal_year", "value").rows() == [(2025, Decimal("1000.00"))]
     assert frame["source"].unique().to_list() == ["Siconfi, DCA 2025"]
+
+
+def test_real_sixth_report_of_the_federal_district(shared: Path) -> None:
+    """Its own taxes as a state: the municipal ones that the DF also levies are left out."""
+    rows = pl.read_parquet(shared / "data/siconfi/rreo_DF_2024_6.parquet").filter(anexo="RREO-Anexo 03")
+    items = rows.select(pl.exclude("^_.*$")).to_dicts()
+    cells = parse_rreo(BytesIO(json.dumps({"items": items, "hasMore": False}).encode()))
+    frame = state_revenue(cells, deliveries(), Scope("DF", date(2025, 3, 1)))
+    assert amounts(frame) == {"gross": Decimal("18799992824.05"), "without_irrf": Decimal("13869084306.53")}
+    assert frame["warnings"].unique().to_list() == ["date of delivery unknown"]
