@@ -74,7 +74,8 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _rows(table: Table) -> list[dict[str, object]]:
     given = {
         "municipality_code": "3200102", "uf": "ES", "area_id": "320010210", "requirement": "population",
-        "threshold": Decimal("19168.56"), "unit": "persons", "margin": Decimal("0.25"), "collection_brl": Decimal("1.5"),
+        "threshold": Decimal("19168.56"), "unit": "persons", "margin": Decimal("0.25"),
+        "collection_brl": Decimal("1.5"),
     }  # fmt: skip
     return [row(table, **{name: value for name, value in given.items() if name in table.names})]
 

@@ -136,21 +136,6 @@ def manifest(
     }
 
 
-def same_figures(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
-    """Whether two releases differ in nothing but their date: the later one is then nothing new."""
-
-    def figures(contents: Mapping[str, Any]) -> list[Any]:
-        return [
-            contents["uf"],
-            contents["contents_hash"],
-            contents["code"],
-            [(rule_set["id"], rule_set["sha256"]) for rule_set in contents["rule_sets"]],
-            [(snapshot["source"], snapshot["part"], snapshot["sha256"]) for snapshot in contents["snapshots"]],
-        ]
-
-    return figures(earlier) == figures(later)
-
-
 def write_manifest(folder: Path, contents: Mapping[str, Any]) -> None:
     """`release.json`: what the release is, in one file that needs no tool to read."""
     text = json.dumps(contents, ensure_ascii=False, indent=2, default=iso)
