@@ -13,6 +13,9 @@ import polars as pl
 import shapely
 from numpy.typing import NDArray
 from pyproj import Geod
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import Delaunay
 
 GRS80 = Geod(ellps="GRS80")
 SHORTEST_DEGREE_M = 91_000  # a degree of longitude at 34.5° S: no degree in Brazil is shorter
@@ -29,6 +32,11 @@ def shapes(wkb: pl.Series) -> NDArray[Any]:
 def wkb(geometries: NDArray[Any]) -> pl.Series:
     """A column of WKB of geometries."""
     return pl.Series("geometry", shapely.to_wkb(geometries).tolist(), dtype=pl.Binary)
+
+
+def outlines(mesh: pl.DataFrame) -> pl.DataFrame:
+    """The municípios' outlines, from their districts: municipality_code, geometry."""
+    return dissolved(mesh, pl.col("district_code").str.head(7).alias("municipality_code"))
 
 
 def repaired(geometries: NDArray[Any]) -> NDArray[Any]:
@@ -150,6 +158,38 @@ def neighbours(polygons: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.int
     """Pairs of polygons that touch or overlap, each pair both ways round, none with itself."""
     one, other = shapely.STRtree(polygons).query(polygons, predicate="intersects")
     return one[one != other], other[one != other]
+
+
+def common_border_m(polygons: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
+    """Metres of border that each polygon shares with the one beside it in `others`; points have no length."""
+    shared = shapely.intersection(shapely.boundary(polygons), shapely.boundary(others))
+    return np.array([GRS80.geometry_length(line) for line in shared])
+
+
+def linked(longitude: NDArray[np.float64], latitude: NDArray[np.float64], within: float) -> NDArray[np.int64]:
+    """A group number for each point: points at most so many metres apart, also through others, share one.
+
+    Single linkage, exact: the links it needs are edges of the Delaunay triangulation (of the points on Mercator's
+    plane, which is conformal), so that a million points make three million candidates and not all pairs.
+    """
+    places, place = np.unique(np.column_stack([longitude, latitude]), axis=0, return_inverse=True)
+    x, y = np.radians(places).T
+    frame = np.array([[-30.0, -30.0], [30.0, -30.0], [0.0, 60.0]])  # far points: no set is too few, or in one line
+    net = Delaunay(np.vstack([np.column_stack([x, np.arcsinh(np.tan(y))]), frame]))
+    links = np.vstack([net.simplices[:, [0, 1]], net.simplices[:, [1, 2]], net.simplices[:, [2, 0]]])
+    links = np.vstack([links, net.coplanar[:, [0, 2]]])  # all but the same point: left out of the net, kept with it
+    links = links[(links < len(places)).all(axis=1)]
+    one, other = links.T
+    scale = _metres_per_degree((places[one, 1] + places[other, 1]) / 2)
+    near = np.hypot(*((places[one] - places[other]) * scale).T) <= within
+    return connected(len(places), one[near], other[near])[place.ravel()]
+
+
+def connected(count: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
+    """A group number for each of so many things, given the pairs that belong together."""
+    graph = coo_array((np.ones(len(one), dtype=bool), (one, other)), shape=(count, count))
+    group: NDArray[np.int64] = connected_components(graph, directed=False)[1].astype(np.int64)
+    return group
 
 
 def simplified(geometries: NDArray[Any], tolerance: float) -> NDArray[Any]:

@@ -1,0 +1,143 @@
+"""IBGE's polygons of districts and sectors, Census 2022: GeoPackage by state, the shapefile where it is away.
+
+SIRGAS 2000 (EPSG:4674). A district may come in several features and a ring may cross itself: both are mended here,
+so that everyone after reads one valid geometry a district. The polygons of urban sectors serve where the address
+list lacks a município; without them its urban sectors count as one centre.
+"""
+
+from typing import BinaryIO
+from warnings import catch_warnings, simplefilter
+
+import polars as pl
+import pyogrio
+from pyogrio.errors import DataLayerError, DataSourceError
+from pyproj import CRS
+from pyproj.exceptions import CRSError
+
+from transforms import geometry
+from transforms.answers import staged, understood
+from transforms.columns import DISTRICT, DISTRICT_NAME
+from transforms.errors import SourceChanged
+from transforms.schema import Column, Kind, Table, Unit
+from transforms.sources import Conversation, Request, Scope, Source, Staged
+
+NAME = "ibge_district_mesh"
+FOLDER = "/Censos/Censo_Demografico_2022/Agregados_por_Setores_Censitarios/malha_com_atributos"
+AREA_TOLERANCE = 0.005
+URBAN = ("1", "2")  # CD_SIT: town or village, dense or not
+
+GEOMETRY = Column("geometry", Kind.BINARY, "Polygons as WKB, EPSG:4674, valid.", "Geometria")
+AREA = Column(
+    "area_km2", Kind.FLOAT, "Area as IBGE gives it.", "Área", Unit.KM2, nullable=True, minimum=0, source="AREA_KM2"
+)
+
+DISTRICTS = Table(
+    name="staging.ibge_district_mesh__district",
+    title="Malha de distritos do Censo 2022",
+    grain="One row per district of the state's mesh.",
+    key=("district_code",),
+    columns=(DISTRICT.but(source="CD_DIST"), DISTRICT_NAME.but(source="NM_DIST"), AREA, GEOMETRY),
+    may_be_empty=True,
+)
+
+SECTORS = Table(
+    name="staging.ibge_district_mesh__sector",
+    title="Malha de setores urbanos do Censo 2022",
+    grain="One row per urban sector (CD_SIT 1 and 2) of the state's mesh.",
+    key=("sector_code",),
+    columns=(
+        Column(
+            "sector_code",
+            Kind.CODE,
+            "Census sector, 15 digits: the district's 9 and 6 more.",
+            "Setor",
+            pattern=r"^[1-5]\d{14}$",
+            source="CD_SETOR",
+        ),
+        GEOMETRY,
+    ),
+    may_be_empty=True,
+)
+
+
+def conversation(scope: Scope) -> Conversation:
+    """The districts, as GeoPackage or else as shapefile; then the sectors, which may be absent."""
+    uf = scope.uf
+    districts = Request(
+        "districts.gpkg",
+        f"{FOLDER}/distritos/gpkg/UF/{uf}/{uf}_distritos_CD2022.gpkg",
+        media="gpkg",
+        optional=True,
+    )
+    if (yield districts) is None:
+        yield Request("districts.zip", f"{FOLDER}/distritos/shp/UF/{uf}/{uf}_distritos_CD2022.zip", media="zip")
+    yield Request(
+        "sectors.gpkg", f"{FOLDER}/setores/gpkg/UF/{uf}/{uf}_setores_CD2022.gpkg", media="gpkg", optional=True
+    )
+
+
+def parse_district(stream: BinaryIO) -> pl.DataFrame:
+    """The districts of a state, one valid geometry each. Raises SourceChanged where areas do not add up."""
+    features = _features(stream, ["CD_DIST", "NM_DIST", "AREA_KM2"])
+    with understood(NAME):
+        shapes = geometry.dissolved(features, pl.col("CD_DIST").alias("district_code"))
+        words = features.group_by(pl.col("CD_DIST").alias("district_code")).agg(
+            pl.col("NM_DIST").min().alias("district_name"),
+            pl.col("AREA_KM2").cast(pl.Float64).max().alias("area_km2"),
+        )
+        table = staged(DISTRICTS, shapes.join(words, on="district_code", validate="1:1"), NAME)
+    measured = float(geometry.area_km2(geometry.shapes(table["geometry"])).sum())
+    given = float(table["area_km2"].sum())
+    if abs(measured - given) > AREA_TOLERANCE * given:
+        raise SourceChanged(f"the polygons measure {measured:.0f} km², the table {given:.0f}", where=NAME)
+    return table
+
+
+def parse_sector(stream: BinaryIO) -> pl.DataFrame:
+    """The urban sectors of a state."""
+    features = _features(stream, ["CD_SETOR", "CD_SIT", "CD_SITUACAO"])  # the dictionary says the longer name
+    with understood(NAME):
+        code = pl.col("CD_SETOR").str.head(15).alias("sector_code")
+        urban = features.filter(pl.coalesce("^CD_SIT.*$").cast(pl.String).is_in(URBAN))
+        return staged(SECTORS, geometry.dissolved(urban, code), NAME)
+
+
+def disagreeing_areas(districts: pl.DataFrame) -> pl.DataFrame:
+    """Districts whose polygon differs from AREA_KM2 by more than 0.5 %: district_code, area_km2, measured_km2."""
+    measured = geometry.area_km2(geometry.shapes(districts["geometry"]))
+    table = districts.select("district_code", "area_km2", pl.Series("measured_km2", measured))
+    return table.filter((pl.col("measured_km2") / pl.col("area_km2") - 1).abs() > AREA_TOLERANCE)
+
+
+def _features(stream: BinaryIO, columns: list[str]) -> pl.DataFrame:
+    """The wanted attributes, and the geometry as WKB, of every feature that has one."""
+    try:
+        with catch_warnings():
+            simplefilter("ignore", RuntimeWarning)  # bytes in memory have no file name to end in .gpkg
+            meta, _, shapes, fields = pyogrio.raw.read(stream.read(), columns=columns, force_2d=True)
+        crs = CRS(meta["crs"])
+    except (DataSourceError, DataLayerError, CRSError, ValueError) as error:
+        raise SourceChanged(f"not a readable map: {str(error).splitlines()[0]}", where=NAME) from error
+    if not crs.is_geographic or crs.ellipsoid is None or crs.ellipsoid.semi_major_metre != geometry.GRS80.a:
+        raise SourceChanged(f"a map in {crs.name}, not in degrees of SIRGAS 2000", where=NAME)
+    frame = pl.DataFrame({name: field.tolist() for name, field in zip(meta["fields"], fields, strict=True)})
+    return frame.with_columns(pl.Series("geometry", shapes.tolist(), dtype=pl.Binary)).drop_nulls("geometry")
+
+
+SOURCE = Source(
+    name=NAME,
+    title="Malha de distritos e de setores do Censo 2022, com atributos",
+    publisher="IBGE",
+    home_page="https://www.ibge.gov.br/geociencias/organizacao-do-territorio/malhas-territoriais/26565.html",
+    licence="Dados abertos do IBGE, uso livre com citação da fonte",
+    cadence="once a census; corrected now and then",
+    stale_after=1500,
+    base="ibge_files",
+    encoding="utf-8",
+    conversation=conversation,
+    tables=(Staged(DISTRICTS, "districts", parse_district), Staged(SECTORS, "sectors", parse_sector)),
+    required=False,
+    smallest=1000,
+    largest=2_000_000_000,
+    notes="Borders are of 2022. A state's mesh knows no district of its neighbours.",
+)
