@@ -71,7 +71,7 @@ class Upstream:
         self.requests: list[Asked] = []
         self._faults: list[_Fault] = []
         self._placed: dict[str, Answer] = {}
-        self._lock = threading.Lock()
+        self._lock, self._making = threading.Lock(), threading.Lock()
         if census:
             self.world, placed = country(census, crosswalk, estimates, page_limit)
             self._placed |= placed
@@ -128,7 +128,7 @@ class Upstream:
         if placed := self._placed.get(f"/{prefix}{path}"):
             return placed
         key = (base, path, tuple(sorted(params.items())))
-        with self._lock:
+        with self._making:
             if key not in self._made:
                 self._made[key] = answer(self.world, base, path, params)
             return self._made[key]
