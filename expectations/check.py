@@ -63,6 +63,21 @@ class Violation:
     error: str = ""
 
 
+def of_query(name: str, header: Mapping[str, str], rows: pl.DataFrame, error: str = "") -> Violation:
+    """What a check of sql/checks returned. Its header must say severity, reason and next step, else it is an error."""
+    known = header.get("severity") in {"critical", "warning"} and header.keys() >= {"reason", "next step"}
+    if not known:
+        error = f"sql/checks/{name}.sql lacks its header: severity (critical or warning), reason, next step"
+    return Violation(
+        name=name,
+        severity="warning" if header.get("severity") == "warning" else "critical",
+        reason=header.get("reason", ""),
+        next_step=header.get("next step", ""),
+        rows=rows,
+        error=error,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What the judge found: an erroring check is never a passed one, nor an ordinary failure."""

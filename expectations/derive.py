@@ -101,7 +101,7 @@ def _of_column(table: Table, column: Column) -> Iterator[Check]:
     if column.minimum is not None or column.maximum is not None:
         yield check(
             name="range",
-            expected=f"from {_bound(column.minimum)} to {_bound(column.maximum)}",
+            expected=_bounds(column),
             expectation="expect_column_values_to_be_between",
             arguments={**own, "min_value": column.minimum, "max_value": column.maximum},
             fails=_outside(column),
@@ -144,8 +144,10 @@ def _rows(rows: Sequence[tuple[object, ...]], **schema: type[pl.DataType]) -> pl
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _bound(value: object) -> str:
-    return "any" if value is None else str(value)
+def _bounds(column: Column) -> str:
+    if column.minimum is None or column.maximum is None:
+        return f"at most {column.maximum}" if column.minimum is None else f"at least {column.minimum}"
+    return f"from {column.minimum} to {column.maximum}"
 
 
 def _next_step(table: Table) -> str:

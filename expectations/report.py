@@ -42,13 +42,17 @@ CHECK_RESULT = Table(
 
 STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
-body { margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
-table { border-collapse: collapse; width: 100%; margin: 1rem 0 }
+body { margin: 2rem auto; max-width: 90rem; padding: 0 1rem }
+h4, h5, h6 { font-size: 1.1rem; margin: 1.5rem 0 .5rem }
+table { border-collapse: collapse; width: 100% }
 th, td { border: 1px solid #8886; padding: .35rem .5rem; text-align: left; vertical-align: top }
-td { overflow-wrap: anywhere }
+td { overflow-wrap: break-word }
 th, .badge { background: #8882 }
-tr.critical td:first-child, tr.error td:first-child { border-left: 4px solid #c33 }
+tr.critical td:first-child { border-left: 4px solid #c33 }
 tr.warning td:first-child { border-left: 4px solid #c90 }
+.fa-check-circle::before { content: "✓" }
+.fa-times::before { content: "✗" }
+.fa-exclamation-triangle::before { content: "!" }
 """
 
 _LOADED = re.compile(
@@ -77,12 +81,7 @@ def require(results: pl.DataFrame) -> None:
 
 def text(results: pl.DataFrame) -> str:
     """The report to read first: a line of totals, each failure with its rows and next step, then what passed."""
-    counts = f"{results.height} checks: " + ", ".join(
-        f"{results.filter(status=status).height} {status}" for status in ("passed", "failed", "error")
-    )
-    stopping = refused(results).height
-    verdict = f"{stopping} critical: nothing may be published" if stopping else "none critical: may be published"
-    parts = [f"{counts}; {verdict}"]
+    parts = [_totals(results)]
     failures = _worst_first(results).filter(pl.col("status") != "passed")
     for row in failures.to_dicts():
         parts.append(
@@ -113,21 +112,29 @@ def write(folder: Path, results: pl.DataFrame, pages: Mapping[str, str] | None =
 def site(results: pl.DataFrame, pages: Mapping[str, str]) -> dict[str, str]:
     """File names and HTML of a small site: an index of every result, and a page a suite. It loads nothing."""
     suites = "".join(f'<li><a href="{html.escape(name)}.html">{html.escape(name)}</a></li>' for name in sorted(pages))
-    columns = ("status", "severity", "check_name", "table_name", "column_name", "expected", "observed", "first_keys")
-    head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in columns)
-    rows = "".join(
-        f'<tr class="{row["severity"] if row["status"] == "failed" else row["status"]}">'
-        + "".join(f"<td>{html.escape(str(row[name] or ''))}</td>" for name in columns)
-        + "</tr>"
-        for row in _worst_first(results).to_dicts()
+    failures = _worst_first(results).filter(pl.col("status") != "passed")
+    passed = results.filter(status="passed").select("check_name", "table_name", "column_name", "expected")
+    index = (
+        f"<h1>Checks</h1><p>{html.escape(_totals(results))}</p>"
+        f"<h2>Did not pass</h2>{_table(failures)}<h2>Passed</h2>{_table(passed)}"
+        f"<h2>Suites, as Great Expectations shows them</h2><ul>{suites}</ul>"
     )
-    index = f"<h1>Checks</h1><h2>Suites</h2><ul>{suites}</ul><h2>Results</h2><table><tr>{head}</tr>{rows}</table>"
+    back = '<p><a href="index.html">All checks</a></p>'
     return {"index.html": _document("Checks", index)} | {
-        f"{name}.html": _document(
-            name, f'<p><a href="index.html">All checks</a></p><h1>{html.escape(name)}</h1>{_body(raw)}'
-        )
+        f"{name}.html": _document(name, f"{back}<h1>{html.escape(name)}</h1>{_body(raw)}")
         for name, raw in pages.items()
     }
+
+
+def _table(rows: pl.DataFrame) -> str:
+    head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in rows.columns)
+    body = "".join(
+        f'<tr class="{row.get("severity", "")}">'
+        + "".join(f"<td>{html.escape(str('' if cell is None else cell))}</td>" for cell in row.values())
+        + "</tr>"
+        for row in rows.to_dicts()
+    )
+    return f"<table><tr>{head}</tr>{body}</table>" if rows.height else "<p>None.</p>"
 
 
 def _body(raw: str) -> str:
@@ -142,6 +149,13 @@ def _document(title: str, body: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>{body}</body></html>\n"
     )
+
+
+def _totals(results: pl.DataFrame) -> str:
+    counts = ", ".join(f"{results.filter(status=status).height} {status}" for status in ("passed", "failed", "error"))
+    stopping = refused(results).height
+    verdict = f"{stopping} critical: nothing may be published" if stopping else "none critical: may be published"
+    return f"{results.height} checks: {counts}; {verdict}"
 
 
 def _worst_first(results: pl.DataFrame) -> pl.DataFrame:

@@ -160,7 +160,7 @@ def verdict(
         "rank": rank,
         "area_id": area,
         "area_name": area,
-        "kind": AREAS[area],
+        "kind": AREAS.get(area, "district"),
         "uf": "RR",
         "municipality_codes": "",
         "municipality_names": "",

@@ -1,36 +1,34 @@
 """Truths over several tables: each planted defect is named by its check, and by it alone."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import polars as pl
 import pytest
 
-from expectations import coverage, domain, queries, sums
-from expectations.check import Violation
+from expectations import coverage, domain, sums
+from expectations.check import Violation, of_query
 from tests.gate_release import CODES, Frames, release
+from warehouse import build
 
 Change = tuple[str, Callable[[Frames], pl.DataFrame]]
 
 
-def violations(frames: Frames) -> list[Violation]:
-    return [*domain.violations(frames), *queries.violations(runner(frames))]
+def violations(frames: Frames, path: Path) -> list[Violation]:
+    """Truths over the frames, and the queries over a warehouse that holds them."""
+    with duckdb.connect(str(path)) as database:
+        for name, rows in frames.items():
+            database.execute(f"CREATE SCHEMA IF NOT EXISTS {name.split('.')[0]}")
+            database.register("rows", rows)
+            database.execute(f"CREATE TABLE {name} AS FROM rows")
+    found = build.findings(path)
+    return [*domain.violations(frames), *(of_query(one.name, one.header, one.rows, one.error) for one in found)]
 
 
-def runner(frames: Frames) -> Callable[[str], pl.DataFrame]:
-    """The tables in a DuckDB of their own, as the warehouse would hold them."""
-    connection = duckdb.connect()
-    for schema in ("staging", "core", "mart", "meta"):
-        connection.execute(f"CREATE SCHEMA {schema}")
-    for name, rows in frames.items():
-        connection.register("rows", rows)
-        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows")
-    return lambda sql: connection.sql(sql).pl()
-
-
-def failing(frames: Frames) -> set[str]:
-    found = violations(frames)
+def failing(frames: Frames, folder: Path) -> set[str]:
+    found = violations(frames, folder / "w.duckdb")
     assert [one.error for one in found if one.error] == []
     return {one.name for one in found if one.rows.height}
 
@@ -111,20 +109,20 @@ DEFECTS: dict[str, list[Change]] = {
 }
 
 
-def test_a_sound_release_breaks_no_truth() -> None:
-    assert failing(release()) == set()
+def test_a_sound_release_breaks_no_truth(tmp_path: Path) -> None:
+    assert failing(release(), tmp_path) == set()
 
 
 @pytest.mark.parametrize("name", [name for name, changes in DEFECTS.items() if changes])
-def test_each_defect_is_named_by_its_check_alone(name: str) -> None:
+def test_each_defect_is_named_by_its_check_alone(name: str, tmp_path: Path) -> None:
     frames = release()
     for table, change in DEFECTS[name]:
         frames[table] = change(frames)
-    assert failing(frames) == {name}
+    assert failing(frames, tmp_path) == {name}
 
 
 def test_every_check_has_a_planted_defect() -> None:
-    assert set(DEFECTS) == {truth.name for truth in domain.TRUTHS} | set(queries.queries())
+    assert set(DEFECTS) == {truth.name for truth in domain.TRUTHS} | set(build.checks())
 
 
 def electorates(figures: dict[str, int]) -> Frames:
@@ -211,14 +209,17 @@ def test_real_census_keeps_its_identities(shared: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("SELECT 1 AS x", "sql/checks/q.sql lacks its header: severity (critical or warning), reason, next step"),
-        ("-- severity: loud\n-- reason: r\n-- next step: n\nSELECT 1", "sql/checks/q.sql lacks its header"),
-        ("-- severity: warning\n-- reason: r\n-- next step: n\nSELECT nothing", "BinderException"),
-    ],
-    ids=["no header", "unknown severity", "cannot run"],
+    "header",
+    [{}, {"severity": "loud", "reason": "r", "next step": "n"}, {"severity": "warning", "reason": "r"}],
+    ids=["none", "unknown severity", "no next step"],
 )
-def test_a_query_that_cannot_be_judged_is_an_error(text: str, error: str) -> None:
-    (found,) = queries.violations(runner({}), {"q": text})
-    assert found.error.startswith(error)
+def test_a_query_without_its_header_is_an_error(header: dict[str, str]) -> None:
+    found = of_query("q", header, pl.DataFrame())
+    assert found.error == "sql/checks/q.sql lacks its header: severity (critical or warning), reason, next step"
+
+
+def test_a_query_that_cannot_be_run_is_an_error(tmp_path: Path) -> None:
+    header = "-- severity: warning\n-- reason: r\n-- next step: n\n"
+    duckdb.connect(str(tmp_path / "w.duckdb")).close()
+    (found,) = build.findings(tmp_path / "w.duckdb", {"q": f"{header}SELECT nothing"})
+    assert of_query(found.name, found.header, found.rows, found.error).error.startswith("Binder Error")

@@ -1,0 +1,101 @@
+"""Drift against the last release: what shrank, moved or flipped, and what is let through with a reason."""
+
+from decimal import Decimal
+
+import polars as pl
+import pytest
+
+from expectations import drift
+from expectations.check import Violation
+from tests.gate_release import Frames, frame, release, verdict
+
+
+def failing(before: Frames, after: Frames, accept: str = "") -> list[Violation]:
+    return [one for one in drift.violations(before, after, accept) if one.rows.height]
+
+
+def with_districts(count: int) -> Frames:
+    frames = release()
+    codes = [f"1400001{number:02d}" for number in range(5, 5 + count)]
+    rows = (
+        frames["core.district"].head(1).drop("district_code").join(pl.DataFrame({"district_code": codes}), how="cross")
+    )
+    return frames | {"core.district": rows.select(frames["core.district"].columns)}
+
+
+def test_case_93_shrinking_output() -> None:
+    (found,) = failing(with_districts(10), with_districts(4))
+    assert (found.name, found.table, found.severity) == ("drift_coverage", "core.district", "critical")
+    assert found.observed == "districts fell from 10 to 4 (limit 5 %)"
+    assert found.rows["district_code"].to_list() == [f"1400001{number:02d}" for number in range(9, 15)]
+
+
+def test_case_93_the_override_is_explicit_and_recorded() -> None:
+    (found,) = failing(with_districts(10), with_districts(4), accept="law 12.345 merged them")
+    assert found.severity == "warning"
+    assert found.observed == "districts fell from 10 to 4 (limit 5 %); accepted: law 12.345 merged them"
+
+
+@pytest.mark.parametrize(("left", "refused"), [(19, False), (18, True)])
+def test_the_limit_is_five_percent(left: int, refused: bool) -> None:
+    assert bool(failing(with_districts(20), with_districts(left))) is refused
+
+
+def test_an_absent_table_shrank_to_nothing() -> None:
+    after = release()
+    del after["core.polling_place"]
+    (found,) = failing(release(), after)
+    assert found.observed == "polling places fell from 18 to 0 (limit 5 %)"
+
+
+def test_the_first_release_has_nothing_to_drift_from() -> None:
+    found = drift.violations({}, release())
+    assert len(found) == len(drift.COVERED) + len(drift.TOLERANCES) + 1
+    assert [one for one in found if one.rows.height or one.error] == []
+
+
+def test_another_state_is_not_compared() -> None:
+    other = with_districts(99)
+    other["core.state"] = other["core.state"].with_columns(uf=pl.lit("AC"))
+    assert failing(other, release()) == []
+
+
+@pytest.mark.parametrize(
+    ("factor", "refused"), [(Decimal("1.01"), False), (Decimal("1.02"), True), (Decimal(1000), True)]
+)
+def test_totals_have_tolerances(factor: Decimal, refused: bool) -> None:
+    after = release()
+    people = (pl.col("population_census") * 100 * int(factor * 100) // 10_000).alias("population_census")
+    after["core.municipality"] = after["core.municipality"].with_columns(people)
+    assert [(one.name, one.column) for one in failing(release(), after)] == [
+        ("drift_total", "population_census")
+    ] * refused
+
+
+def test_a_total_that_is_not_known_any_more() -> None:
+    after = release()
+    after["core.municipality"] = after["core.municipality"].with_columns(electorate=pl.lit(None, dtype=pl.Int64))
+    (found,) = failing(release(), after)
+    assert (found.column, found.observed) == ("electorate", "electorate went from 8550 to unknown (limit 15 %)")
+
+
+def test_urban_houses_are_totalled_over_districts() -> None:
+    after, before = release(), release()
+    houses = pl.lit("urban_houses").alias("measure")
+    before["core.district_measure"] = before["core.district_measure"].with_columns(houses)
+    doubled = before["core.district_measure"].with_columns(value=(pl.col("value") * 2).cast(pl.Decimal(24, 5)))
+    (found,) = failing(before, after | {"core.district_measure": doubled})
+    assert (found.column, found.rows.row(0)) == ("urban_houses", ("8500.00000", "17000.00000"))
+
+
+def ranking(statuses: list[str]) -> Frames:
+    rows = [verdict(1, str(number), status, 0, 0, 0) for number, status in enumerate(statuses)]
+    return release() | {"mart.eligibility": frame("mart.eligibility", rows)}
+
+
+@pytest.mark.parametrize(("flips", "of", "refused"), [(4, 20, False), (5, 50, False), (6, 50, True)])
+def test_many_verdicts_do_not_flip_at_once(flips: int, of: int, refused: bool) -> None:
+    before = ranking(["undetermined"] * of)
+    after = ranking(["eligible"] * flips + ["undetermined"] * (of - flips))
+    found = failing(before, after)
+    assert [(one.name, one.rows.height) for one in found] == [("drift_status", flips)] * refused
