@@ -2,18 +2,21 @@
 
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 import expectations
-from expectations import domain, gx, report
+from expectations import domain, drift, gx, report
 from expectations.check import Violation
 from flows.pipeline import Outcome, Polled, Run, stale
 from transforms.catalog import tables
 from transforms.schema import Table
-from warehouse import DATABASE, build, meta, publish, release
-from warehouse.export import csv
+from warehouse import DATABASE, build, meta, publish, release, views
+from warehouse.export import csv, datapackage, leia_me
 from warehouse.freshness import freshness
 from warehouse.staging import published
 
@@ -23,6 +26,18 @@ Tables = dict[str, tuple[Table, pl.DataFrame | pl.LazyFrame]]
 def prepare() -> threading.Thread:
     """Start what takes long and waits for nothing: the import of the judge."""
     return gx.import_early()
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """A release being made: what goes into it, and what it is compared with."""
+
+    run: Run
+    polled: Polled
+    fingerprint: str
+    content: Tables  # staging, core and mart
+    not_published: list[str]
+    predecessor: str | None
 
 
 def publish_release(
@@ -35,76 +50,71 @@ def publish_release(
 ) -> Outcome:
     """Build, check, write everything, switch. Raises ChecksRefused with readers still on the last release."""
     declared = tables()
+    of_state, not_published = published(frames, declared, this.scope)
+    content: Tables = {**of_state, **{name: (declared[name], frame) for name, frame in made.items()}}
+    predecessor = publish.predecessor(this.data, this.scope.uf)
+    making = Making(this, polled, fingerprint, content, not_published, predecessor)
     with publish.building(this.data, now=this.now) as folder:
-        of_state, not_published = published(frames, declared, this.scope)
-        content: Tables = {**of_state, **{name: (declared[name], frame) for name, frame in made.items()}}
         build.build(folder / DATABASE, content)
-        results = check(this, content, folder)
-        release.write_parquet(folder, content, {"fingerprint": fingerprint, "as_of": this.scope.as_of.isoformat()})
-        csv.write(folder / release.EXPORT, {n: pair for n, pair in content.items() if n.startswith("mart.")})
+        fresh = meta.SOURCE_FRESHNESS.frame(freshness(this.store, [s for s, _ in polled], this.now, this.scope.uf))
+        results = check(making, folder, fresh)
+        write_copies(making, folder)
         hash_ = release.contents_hash(folder)
         release_id = publish.release_id(this.now, hash_)
-        facts = about_itself(this, polled, release_id, results)
+        facts = about_itself(making, release_id, results, fresh)
         build.finish(folder / DATABASE, facts, [*declared.values(), *(table for table, _ in facts.values())])
-        release.write_manifest(
-            folder,
-            release.manifest(
-                release=release_id,
-                built_at=this.now,
-                uf=this.scope.uf,
-                as_of=this.scope.as_of,
-                fingerprint=fingerprint,
-                contents_hash=hash_,
-                rule_sets=[
-                    {"id": file.rule_set.id, "title": file.rule_set.title, "sha256": file.sha256} for file in this.rules
-                ],
-                snapshots=[
-                    {
-                        "source": source.name,
-                        "part": answer.part,
-                        "url": answer.url,
-                        "sha256": answer.sha256,
-                        "fetched_at": answer.fetched_at,
-                    }
-                    for source, poll in polled
-                    for answer in poll.answers
-                ],
-                counts={name: frame.height for name, frame in made.items()},
-                checks=dict(results.group_by("status").len().sort("status").iter_rows()),
-                legal_notice=this.rules[0].rule_set.notice,
-                simulated=bool(this.simulated),
-                predecessor=publish.predecessor(this.data, this.scope.uf),
-                not_published=not_published,
-            ),
-        )
+        said = manifest(making, release_id, hash_, results)
+        release.write_manifest(folder, said)
+        leia_me.write(folder / release.EXPORT, said, [source for source, _ in polled])
         target = publish.publish(this.data, folder, release_id, now=this.now)
     return Outcome(release_id, target, is_new=True, stale=stale(this, polled), warnings=tuple(warnings))
 
 
-def check(this: Run, content: Tables, folder: "publish.Path") -> pl.DataFrame:
+def check(making: Making, folder: Path, fresh: pl.DataFrame) -> pl.DataFrame:
     """Judge everything; write the report into the folder, then refuse if anything critical failed."""
-    truths = domain.violations({name: frame for name, (_, frame) in content.items()})
-    for finding in build.findings(folder / DATABASE):
-        header = finding.header
-        truths.append(
-            Violation(
-                name=finding.name,
-                severity="critical" if header.get("severity") != "warning" else "warning",
-                reason=header.get("reason", ""),
-                next_step=header.get("next step", ""),
-                rows=finding.rows,
-                error=finding.error,
-            )
-        )
+    frames = {name: frame for name, (_, frame) in making.content.items()}
+    truths = domain.violations({**frames, meta.SOURCE_FRESHNESS.name: fresh})
+    truths += [_violation(finding) for finding in build.findings(folder / DATABASE)]
+    truths += drift.violations(_frames_of(making), frames, making.run.accept_drift)
     pages: dict[str, str] = {}
-    results = expectations.judge(content, truths, pages=pages)
+    results = expectations.judge(making.content, truths, pages=pages)
     report.write(folder / "checks", results, pages)
     report.require(results)
     return results
 
 
-def about_itself(this: Run, polled: Polled, release_id: str, results: pl.DataFrame) -> Tables:
+def _violation(finding: build.Finding) -> Violation:
+    return Violation(
+        name=finding.name,
+        severity="warning" if finding.header.get("severity") == "warning" else "critical",
+        reason=finding.header.get("reason", ""),
+        next_step=finding.header.get("next step", ""),
+        rows=finding.rows,
+        error=finding.error,
+    )
+
+
+def _frames_of(making: Making) -> dict[str, pl.LazyFrame]:
+    """The frames of the release before this one, from its Parquet copies; none before the first."""
+    if making.predecessor is None:
+        return {}
+    folder = making.run.data / publish.RELEASES / making.predecessor / release.PARQUET
+    return {path.stem: pl.scan_parquet(path) for path in sorted(folder.glob("*.parquet"))}
+
+
+def write_copies(making: Making, folder: Path) -> None:
+    """Parquet of every table; CSVs of the marts, with what describes them."""
+    this, export = making.run, folder / release.EXPORT
+    notice = this.rules[0].rule_set.notice
+    provenance = {"fingerprint": making.fingerprint, "uf": this.scope.uf, "as_of": this.scope.as_of.isoformat()}
+    release.write_parquet(folder, making.content, provenance)
+    csv.write(export, making.content)
+    datapackage.write(export, making.content, [source for source, _ in making.polled], notice)
+
+
+def about_itself(making: Making, release_id: str, results: pl.DataFrame, fresh: pl.DataFrame) -> Tables:
     """The meta tables: what this run was, what it is made of, and how its sources fare."""
+    this = making.run
     run = meta.Run(
         started_at=this.now,
         finished_at=None,
@@ -113,20 +123,55 @@ def about_itself(this: Run, polled: Polled, release_id: str, results: pl.DataFra
         outcome="published",
         exit_code=0,
         release=release_id,
-        message="",
+        message=this.accept_drift,
         version=version("emancipa"),
-    )
-    of_sources = meta.SOURCE_FRESHNESS.frame(
-        freshness(this.store, [source for source, _ in polled], this.now, this.scope.uf)
     )
     frames = {
         meta.RUN: meta.runs(this.data, run),
-        meta.SNAPSHOT: meta.snapshots(polled),
+        meta.SNAPSHOT: meta.snapshots(making.polled),
         meta.ATTEMPT: meta.attempts(this.store.attempts()),
-        meta.SOURCE_FRESHNESS: of_sources,
+        meta.SOURCE_FRESHNESS: fresh,
         meta.RELEASE: meta.releases(this.data, release_id, at=this.now),
         report.CHECK_RESULT: results,
     }
-    known = [*tables().values(), *frames, meta.COLUMN]
-    frames[meta.COLUMN] = meta.columns(known)
+    frames[meta.COLUMN] = meta.columns(every_table())
     return {table.name: (table, frame) for table, frame in frames.items()}
+
+
+def every_table() -> list[Table]:
+    """Every table and view of a release: what the dictionary lists."""
+    declared = [*tables().values(), *meta.TABLES, report.CHECK_RESULT]
+    return [*declared, *views.declarations(declared)]
+
+
+def manifest(making: Making, release_id: str, contents_hash: str, results: pl.DataFrame) -> dict[str, Any]:
+    """What release.json says."""
+    this = making.run
+    return release.manifest(
+        release=release_id,
+        built_at=this.now,
+        uf=this.scope.uf,
+        as_of=this.scope.as_of,
+        fingerprint=making.fingerprint,
+        contents_hash=contents_hash,
+        rule_sets=[
+            {"id": file.rule_set.id, "title": file.rule_set.title, "sha256": file.sha256} for file in this.rules
+        ],
+        snapshots=[
+            {
+                "source": source.name,
+                "part": answer.part,
+                "url": answer.url,
+                "sha256": answer.sha256,
+                "fetched_at": answer.fetched_at,
+            }
+            for source, poll in making.polled
+            for answer in poll.answers
+        ],
+        counts={name: frame.height for name, (_, frame) in making.content.items() if isinstance(frame, pl.DataFrame)},
+        checks=dict(results.group_by("status").len().sort("status").iter_rows()),
+        legal_notice=this.rules[0].rule_set.notice,
+        simulated=bool(this.simulated),
+        predecessor=making.predecessor,
+        not_published=making.not_published,
+    )

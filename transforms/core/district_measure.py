@@ -47,7 +47,9 @@ def district_figures(
     ends = ("low", "value", "high")
     wide = district.select("district_code", "municipality_code")
     voters = electorate.select("district_code", "places", *(pl.col(e).alias(f"electorate_{e}") for e in ends))
-    clusters = houses.select("district_code", "clustered", *(pl.col(e).alias(f"urban_houses_{e}") for e in ends))
+    clusters = houses.select(
+        "district_code", "clustered", *(pl.col(e).cast(pl.Int64).alias(f"urban_houses_{e}") for e in ends)
+    )
     money = collection.select(
         "district_code",
         pl.col("evidence").is_in(["certified", "official"]).alias("collection_stated"),
