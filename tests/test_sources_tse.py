@@ -280,6 +280,11 @@ def test_rows_of_one_day_that_disagree_are_refused() -> None:
     assert parsed({}, {})["voters"].to_list() == [157]
 
 
+def test_rows_without_a_date_are_refused_not_dropped() -> None:
+    with pytest.raises(SourceChanged, match="generated_on"):
+        parsed({"DT_GERACAO": ""}, {"DT_GERACAO": ""})
+
+
 def test_supplementary_elections_and_second_rounds_do_not_double() -> None:
     supplementary = {"DT_ELEICAO": "06/12/2026", "QT_ELEITOR_SECAO": "160"}
     second = {"NR_TURNO": "2", "DT_ELEICAO": "25/10/2026", "QT_ELEITOR_SECAO": "170"}

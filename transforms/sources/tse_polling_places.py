@@ -156,6 +156,7 @@ def _typed(text: pl.DataFrame) -> pl.DataFrame:
     told = trimmed.with_columns(pl.when(~pl.all().is_in([*TSE_MISSING, ""])).then(pl.all())).with_columns(coordinates)
     _demand(told, pl.col("round").fill_null("1").str.contains("^[12](º|$)"), "round")
     first = told.filter(~pl.col("round").fill_null("1").str.starts_with("2"))
+    _demand(first, pl.col("generated_on").is_not_null(), "generated_on")
     _demand(first, pl.col("voters").fill_null("0").str.contains("^[0-9]{1,6}$"), "voters")
     with understood(NAME):
         return first.with_columns(
