@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from email.utils import format_datetime, parsedate_to_datetime
 from urllib.parse import urlsplit
 
 import requests
@@ -159,7 +159,7 @@ class _Download:
         if self._known and self._known.etag:
             headers["If-None-Match"] = self._known.etag
         if self._known and self._known.published_at:
-            headers["If-Modified-Since"] = self._known.published_at.strftime("%a, %d %b %Y %H:%M:%S GMT")
+            headers["If-Modified-Since"] = format_datetime(self._known.published_at, usegmt=True)
         return headers
 
     def _receive(self, response: requests.Response) -> Reply:
@@ -260,7 +260,7 @@ class _Download:
             return self._late()
         if isinstance(error, (requests.Timeout, urllib3.exceptions.TimeoutError)):
             return Reply("timeout", f"{self.host} went silent", tries=OFTEN)
-        if self._received:
+        if self._status is not None:
             return Reply("truncated", f"the download from {self.host} broke off: {cause}", tries=OFTEN)
         if isinstance(error, requests.exceptions.SSLError) and "EOF" not in cause:
             return self._unsafe(cause)

@@ -5,9 +5,12 @@ is refused here never becomes a snapshot to build from. The words of `Unusable` 
 """
 
 import json
+import lzma
 import re
 import stat
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
@@ -17,6 +20,8 @@ from transforms.sources import Media
 HEAD = 1 << 16  # enough of an answer to recognise a page by
 LARGEST_TEXT = 500_000_000  # JSON and pages are read whole: an answer beyond this is a mistake or an attack
 UNPACKED_CHUNK = 1 << 20
+# All that zipfile raises on damage: a wrong structure, an unknown method or password, a stream that does not unpack.
+UNREADABLE = (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError)
 
 # Who stands in the way, how its page is known, and how the support line finds the case again.
 _BARRIERS: tuple[tuple[str, re.Pattern[bytes], re.Pattern[bytes] | None], ...] = (
@@ -71,8 +76,6 @@ def verify(path: Path, media: Media, *, smallest: int = 1, largest: int = LARGES
     size = path.stat().st_size
     if not size:
         raise Unusable("not_data", "an empty answer")
-    if size < smallest:
-        raise Unusable("truncated", f"{size} bytes came, and a whole answer has at least {smallest}")
     if size > (min(largest, LARGEST_TEXT) if media in {"json", "html"} else largest):
         raise Unusable("too_large", f"{size:,} bytes are more than such an answer can have")
     with path.open("rb") as file:
@@ -81,6 +84,8 @@ def verify(path: Path, media: Media, *, smallest: int = 1, largest: int = LARGES
         if media != "html" and _is_markup(head):
             raise Unusable("not_data", f"a page instead of {media}{title(head)}")
         _CHECKS[media](file, head, largest)
+    if size < smallest:
+        raise Unusable("truncated", f"{size} bytes came, and a whole answer has at least {smallest}")
 
 
 def _is_markup(head: bytes) -> bool:
@@ -125,18 +130,20 @@ def _zip(file: BinaryIO, head: bytes, largest: int) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             _members(archive, largest)
-            broken = archive.testzip()
-    except (zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
+            broken = next(filter(None, (_damage(archive, member) for member in archive.infolist())), None)
+    except UNREADABLE as error:
         cut = "not a zip file" in str(error)  # the directory, at the end, is what makes a zip
-        raise Unusable("truncated" if cut else "corrupt", f"the zip does not open: {error}") from None
-    except (NotImplementedError, RuntimeError) as error:
-        raise Unusable("corrupt", f"the zip cannot be read: {error}") from None
-    except Exception as error:
-        if type(error).__module__ in {"zlib", "_lzma", "lzma"}:
-            raise Unusable("corrupt", f"the zip does not unpack: {error}") from None
-        raise
+        raise Unusable("truncated" if cut else "corrupt", f"the zip cannot be read: {error}") from None
     if broken:
-        raise Unusable("corrupt", f"{broken!r} in the zip does not match its checksum")
+        raise Unusable("corrupt", broken)
+
+
+def _damage(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> str | None:
+    """What is wrong with a member: zipfile checks its CRC on the way, but not that all of it was there."""
+    with archive.open(member) as file:
+        size = sum(map(len, iter(lambda: file.read(UNPACKED_CHUNK), b"")))
+    wrong = size != member.file_size
+    return f"{member.filename!r} in the zip holds {size:,} bytes, not {member.file_size:,}" if wrong else None
 
 
 def _members(archive: zipfile.ZipFile, largest: int) -> None:
