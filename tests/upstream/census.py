@@ -70,4 +70,4 @@ def country(
         placed["/odsele/municipio_tse_ibge/municipio_tse_ibge.zip"] = Answer(
             zipped({"municipio_tse_ibge.csv": crosswalk.read_bytes()}), ZIP
         )
-    return World(facts, place_voters=10**9, section_voters=10**9, page_limit=page_limit), placed
+    return World(facts, place_voters=10**9, section_voters=100_000, page_limit=page_limit), placed
