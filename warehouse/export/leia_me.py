@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from transforms.sources import Source
+from warehouse.export.portuguese import sentence
 
 FILE = "LEIA-ME.txt"
 BRASILIA = ZoneInfo("America/Sao_Paulo")
@@ -22,13 +22,13 @@ FILES: Mapping[str, str] = {
 }
 
 
-def write(folder: Path, manifest: Mapping[str, Any], sources: Iterable[Source]) -> None:
+def write(folder: Path, manifest: Mapping[str, Any]) -> None:
     """For Windows: BOM and CRLF. `manifest` is the release's (see warehouse.release)."""
-    text = "\r\n".join(lines(manifest, {source.name: source for source in sources})) + "\r\n"
+    text = "\r\n".join(lines(manifest)) + "\r\n"
     (folder / FILE).write_bytes(text.encode("utf-8-sig"))
 
 
-def lines(manifest: Mapping[str, Any], sources: Mapping[str, Source]) -> list[str]:
+def lines(manifest: Mapping[str, Any]) -> list[str]:
     """The text, line by line."""
     wide = max(map(len, FILES))
     return [
@@ -52,18 +52,18 @@ def lines(manifest: Mapping[str, Any], sources: Mapping[str, Source]) -> list[st
         "  códigos e trocar nomes por datas: para conservar tudo, use o .xlsx ou Dados > De Texto/CSV.",
         "",
         "FONTES E DATAS",
-        *_sources(manifest["snapshots"], sources),
+        *_sources(manifest["snapshots"]),
     ]
 
 
-def _sources(snapshots: Iterable[Mapping[str, Any]], sources: Mapping[str, Source]) -> list[str]:
+def _sources(snapshots: Iterable[Mapping[str, Any]]) -> list[str]:
     newest: dict[str, datetime] = {}
     for snapshot in snapshots:
         fetched = snapshot["fetched_at"]
         moment = datetime.fromisoformat(fetched) if isinstance(fetched, str) else fetched
         newest[snapshot["source"]] = max(newest.get(snapshot["source"], moment), moment)
     return [
-        f"  {sources[name].publisher}: {sources[name].title}; recebido em {moment.astimezone(BRASILIA):%d/%m/%Y}"
+        f"  {sentence(name)}; recebido em {moment.astimezone(BRASILIA):%d/%m/%Y}"
         for name, moment in sorted(newest.items())
     ]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
+from transforms.catalog import sources
 from transforms.schema import Column, Kind, Table
 
 # Columns of words without a closed vocabulary: a rule set names its requirements, a source its methods.
@@ -85,29 +86,79 @@ VOCABULARY: Mapping[str, str] = {
     "date": "data",
     "timestamp": "momento (UTC)",
     "binary": "binário",
-    # sources
-    "ibge_localities": "IBGE, localidades",
-    "ibge_estimates": "IBGE, estimativas da população",
-    "ibge_census_districts": "IBGE, Censo 2022 por distrito",
-    "ibge_census_sectors": "IBGE, Censo 2022 por setor",
-    "ibge_district_mesh": "IBGE, malha de distritos 2022",
-    "ibge_addresses": "IBGE, CNEFE 2022",
-    "tse_polling_places": "TSE, eleitorado por local de votação",
-    "tse_municipalities": "TSE, municípios",
-    "siconfi_revenue": "Tesouro Nacional, Siconfi",
-    "inputs_candidates": "relação de áreas entregue",
-    "inputs_certificates": "certidões entregues",
-    "inputs_collections": "arquivo da Fazenda estadual",
-    "inputs_polling_place_districts": "locais de votação por distrito, entregue",
-    "inputs_proposals": "registro de representações",
+    "handed in by the user": "entregue pelo usuário",
     # reasons
+    "census": "Censo",
+    "estimate": "estimativa",
     "census and estimate disagree": "Censo e estimativa divergem",
     "depends on the definition of revenue": "depende da definição de receita de impostos",
     "no polling place in the district, the TRE must say": "sem local de votação no distrito: o TRE deve informar",
     "no figure": "sem dado",
+    "no state total to compare with": "sem o total do Estado para comparar",
+    "the bounds lie on both sides of the threshold": "o limite está entre o mínimo e o máximo",
+    "voters near a border, or at places that no district could be found for, may or may not be the area's": (
+        "eleitores perto de divisa, ou de locais sem distrito conhecido, podem ou não ser da área"
+    ),
+    "no count of houses in the urban centre, only the dwellings of the district": (
+        "sem contagem de casas no centro urbano, só os domicílios do distrito"
+    ),
+    "suppressed, vacant or untyped dwellings of the urban centre may or may not be houses": (
+        "domicílios omitidos, vagos ou sem tipo no centro urbano podem ou não ser casas"
+    ),
+    "no file or certificate of the state treasury": "sem arquivo ou certidão da Fazenda estadual",
+    "only the município's collection is known, not the area's": (
+        "só se conhece a arrecadação do município, não a da área"
+    ),
+    "it has a single district, its seat": "tem um só distrito, a sede",
+    "seat of its município": "sede do município",
+    "every district of São Paulo's capital is urban seat": "na capital de São Paulo todo distrito é sede",
+    "Fernando de Noronha is a state district, not a município": "Fernando de Noronha é distrito estadual",
+    # methods
+    "Census 2022 count": "contagem do Censo 2022",
+    "the município's official estimate by census population, largest remainder": (
+        "estimativa oficial do município, repartida pela população do Censo (maiores restos)"
+    ),
+    "voters of the polling places assigned to the district": "eleitores dos locais de votação situados no distrito",
+    "stated by the state treasury": "informado pela Fazenda estadual",
+    "the município's collection by establishments": "arrecadação do município, repartida por estabelecimentos",
+    "the município's collection by occupied dwellings": "arrecadação do município, repartida por domicílios ocupados",
+    "the município's collection by population": "arrecadação do município, repartida pela população",
+    "occupied houses of the largest group of touching urban sectors": (
+        "casas ocupadas do maior conjunto de setores urbanos contíguos"
+    ),
+    "occupied houses of all urban sectors of the district, as one centre": (
+        "casas ocupadas de todos os setores urbanos do distrito, como um só centro"
+    ),
+    "no urban sector in the district": "sem setor urbano no distrito",
+    "private dwellings of the district": "domicílios particulares do distrito",
+    # what to ask
+    "the population of the area, certified (art. 2º, §§ 2º and 3º)": "certidão da população da área (art. 2º, §§ 2º e 3º)",
+    "the number of voters registered in the area, certified (art. 2º, §§ 2º and 3º)": (
+        "certidão do número de eleitores inscritos na área (art. 2º, §§ 2º e 3º)"
+    ),
+    "the number of houses in the area's urban centre, certified (art. 2º, §§ 2º and 3º)": (
+        "certidão do número de casas no centro urbano da área (art. 2º, §§ 2º e 3º)"
+    ),
+    "the state taxes collected in the area in the last closed fiscal year, certified (art. 2º, §§ 2º and 3º)": (
+        "certidão dos impostos estaduais arrecadados na área no último exercício (art. 2º, §§ 2º e 3º)"
+    ),
 }
 
-PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = ((re.compile(r"certificate of (.+): (.+)"), r"certidão de \1: \2"),)
+# Sentences with a part that varies: groups named `word…` are translated in turn, others stand as they are.
+PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"certificate of (?P<body>.+?): (?P<document>.+)"), "certidão ({body}): {document}"),
+    (
+        re.compile(
+            r"houses of the address list in the largest urban centre \(each within (?P<reach>\d+) m of the next\)"
+        ),
+        "casas do cadastro de endereços no maior centro urbano (cada uma a até {reach} m da seguinte)",
+    ),
+    (re.compile(r"no figure for (?P<word>.+)"), "sem dado de {word}"),
+    (re.compile(r"no data for (?P<word>.+)"), "sem dado de {word}"),
+    (re.compile(r"rests on the (?P<word>.+) alone"), "baseia-se só em: {word}"),
+    (re.compile(r"(?P<name>.+) \((?P<word_1>\w+): (?P<word_2>\w+)\)"), "{name} ({word_1}: {word_2})"),
+    (re.compile(r"(?P<word_1>IBGE|TRE|state treasury): (?P<word_2>.+)"), "{word_1}: {word_2}"),
+)
 SEPARATORS = re.compile(r"(; |\|)")
 
 
@@ -149,5 +200,12 @@ def untranslated(table: Table, rows: pl.DataFrame) -> Iterator[str]:
 def _part(text: str) -> str | None:
     if text in VOCABULARY:
         return VOCABULARY[text]
-    matches = ((pattern.fullmatch(text), words) for pattern, words in PATTERNS)
-    return next((match.expand(words) for match, words in matches if match), None)
+    if source := sources().get(text):
+        return f"{sentence(source.publisher)}: {source.title}"
+    for pattern, words in PATTERNS:
+        if match := pattern.fullmatch(text):
+            found = {
+                name: _part(group) if name.startswith("word") else group for name, group in match.groupdict().items()
+            }
+            return None if None in found.values() else words.format(**found)
+    return None
