@@ -162,6 +162,24 @@ def test_case_90_a_write_that_fails_half_way_leaves_the_old_release_and_no_lefto
     assert figure_read(tmp_path) == [(1, 1000)]
 
 
+def test_case_57_a_target_held_by_another_program_is_a_clear_message_and_the_old_release_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release(tmp_path, 1)
+
+    def held(_: Path, target: Path) -> None:
+        raise PermissionError(errno.EACCES, "in use", str(target))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", held)
+        with pytest.raises(EmancipaError, match=r"cannot be switched: in use; readers keep the release"):
+            release(tmp_path, 2, NOW + timedelta(days=1))
+    assert figure_read(tmp_path) == [(1, 1000)]
+    assert sorted(os.listdir(tmp_path)) == ["building", "current", "history.jsonl", "lock", "releases"]
+    release(tmp_path, 2, NOW + timedelta(days=1))
+    assert figure_read(tmp_path) == [(2, 1000)]
+
+
 def test_a_refused_release_keeps_its_report_until_the_next_start(tmp_path: Path) -> None:
     with pytest.raises(ChecksRefused):
         fail_while_writing(tmp_path, ChecksRefused("one check failed"))

@@ -132,7 +132,9 @@ VOCABULARY: Mapping[str, str] = {
     "no urban sector in the district": "sem setor urbano no distrito",
     "private dwellings of the district": "domicílios particulares do distrito",
     # what to ask
-    "the population of the area, certified (art. 2º, §§ 2º and 3º)": "certidão da população da área (art. 2º, §§ 2º e 3º)",
+    "the population of the area, certified (art. 2º, §§ 2º and 3º)": (
+        "certidão da população da área (art. 2º, §§ 2º e 3º)"
+    ),
     "the number of voters registered in the area, certified (art. 2º, §§ 2º and 3º)": (
         "certidão do número de eleitores inscritos na área (art. 2º, §§ 2º e 3º)"
     ),
