@@ -15,7 +15,7 @@ from expectations.check import Violation
 from flows.pipeline import Outcome, Polled, Run, stale
 from transforms.catalog import tables
 from transforms.schema import Table
-from warehouse import DATABASE, build, meta, publish, release, views
+from warehouse import DATABASE, build, diff, meta, publish, release, views
 from warehouse.export import csv, datapackage, leia_me
 from warehouse.freshness import freshness
 from warehouse.staging import published
@@ -65,7 +65,8 @@ def publish_release(
         build.finish(folder / DATABASE, facts, [*declared.values(), *(table for table, _ in facts.values())])
         said = manifest(making, release_id, hash_, results)
         release.write_manifest(folder, said)
-        leia_me.write(folder / release.EXPORT, said, [source for source, _ in polled])
+        leia_me.write(folder / release.EXPORT, said)
+        diff.write(folder, this.data / publish.RELEASES / predecessor if predecessor else None)
         target = publish.publish(this.data, folder, release_id, now=this.now)
     return Outcome(release_id, target, is_new=True, stale=stale(this, polled), warnings=tuple(warnings))
 
