@@ -82,7 +82,7 @@ def test_localities_the_state_comes_from_the_code_where_no_region_says_it(withou
         pytest.param([locality(320501010)], "a district of another município.*320501010 3205002", id="elsewhere"),
         pytest.param([locality(320500310, id=3205003)], "a município code that cannot be.*3205003", id="check-digit"),
         pytest.param(
-            [locality(**{"regiao-imediata": {"regiao-intermediaria": {"UF": {"sigla": "RJ"}}}})],
+            [locality(320500210, **{"regiao-imediata": {"regiao-intermediaria": {"UF": {"sigla": "RJ"}}}})],
             "a município of another state.*3205002 RJ",
             id="another-state",
         ),
@@ -266,6 +266,34 @@ def test_dou_codes_are_whole_though_kept_as_numbers(shared: Path) -> None:
         "Brasília",
         "Espírito Santo",
     ]
+
+
+@pytest.mark.parametrize("parse", [localities.parse_dtb, ibge_estimates.parse_dou])
+def test_workbooks_that_are_something_else_are_refused(parse: Callable[[io.BytesIO], pl.DataFrame]) -> None:
+    book = io.BytesIO()
+    pl.DataFrame({"a": [1]}).write_excel(book, worksheet="Planilha1")
+    with pytest.raises(SourceChanged, match=r"no one worksheet .* among \['Planilha1'\]"):
+        parse(io.BytesIO(book.getvalue()))
+    with pytest.raises(SourceChanged, match="not a readable spreadsheet"):
+        parse(io.BytesIO(book.getvalue()[:-400]))
+
+
+def test_a_workbook_that_makes_its_reader_panic_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    panic = type("PanicException", (BaseException,), {})
+
+    def read_excel(_: bytes) -> None:
+        raise panic("index out of bounds")
+
+    monkeypatch.setattr("transforms.answers.fastexcel.read_excel", read_excel)
+    with pytest.raises(SourceChanged, match="not a readable spreadsheet: index out of bounds"):
+        localities.parse_dtb(io.BytesIO())
+
+
+def test_dtb_of_other_columns_is_refused() -> None:
+    book = io.BytesIO()
+    pl.DataFrame({"UF": ["32"], "Nome_Distrito": ["Calogi"]}).write_excel(book, worksheet="DTB_2024_Distrito")
+    with pytest.raises(SourceChanged, match="no row has the headings"):
+        localities.parse_dtb(io.BytesIO(book.getvalue()))
 
 
 def flat(*figures_of: tuple[str, str]) -> list[dict[str, str]]:

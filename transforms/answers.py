@@ -47,14 +47,7 @@ def from_sheet(stream: BinaryIO, sheet: str, columns: Mapping[str, str], source:
     The header is the first row that holds all the wanted headings (theirs → ours), footnote marks aside. Empty
     cells are null. A code kept as a number here and as text there reads the same but for its leading zeros.
     """
-    try:
-        workbook = fastexcel.read_excel(stream.read())
-        names = [name for name in workbook.sheet_names if re.fullmatch(sheet, name.strip(), re.IGNORECASE)]
-        if len(names) != 1:
-            raise SourceChanged(f"no one worksheet {sheet!r} among {workbook.sheet_names[:10]}", where=source)
-        frame = workbook.load_sheet(names[0], header_row=None, dtypes="string").to_polars()
-    except fastexcel.FastExcelError as error:
-        raise SourceChanged(f"not a readable spreadsheet: {str(error).splitlines()[0]}", where=source) from error
+    frame = _worksheet(stream.read(), sheet, source)
     text = frame.select(pl.all().cast(pl.String).str.strip_chars())
     for index, headings in enumerate(text.head(30).select(without_footnotes(pl.all())).iter_rows()):
         if set(columns) <= set(headings):
@@ -62,6 +55,21 @@ def from_sheet(stream: BinaryIO, sheet: str, columns: Mapping[str, str], source:
             found = {ours: text.columns[headings.index(theirs)] for theirs, ours in columns.items()}
             return title, text[index + 1 :].select(pl.col(at).alias(ours) for ours, at in found.items())
     raise SourceChanged(f"no row has the headings {list(columns)}", where=source)
+
+
+def _worksheet(raw: bytes, sheet: str, source: str) -> pl.DataFrame:
+    """All cells of one worksheet as text. Its reader panics on some damaged files, beyond `except Exception`."""
+    try:
+        workbook = fastexcel.read_excel(raw)
+        names = [name for name in workbook.sheet_names if re.fullmatch(sheet, name.strip(), re.IGNORECASE)]
+        if len(names) == 1:
+            return workbook.load_sheet(names[0], header_row=None, dtypes="string").to_polars()
+    except BaseException as error:
+        if isinstance(error, fastexcel.FastExcelError) or type(error).__name__ == "PanicException":
+            told = str(error).splitlines()[0]
+            raise SourceChanged(f"not a readable spreadsheet: {told}", where=source) from error
+        raise
+    raise SourceChanged(f"no one worksheet {sheet!r} among {workbook.sheet_names[:10]}", where=source)
 
 
 def without_footnotes(text: pl.Expr) -> pl.Expr:
