@@ -223,7 +223,7 @@ def call(tokens: Sequence[str]) -> int:
     except KeyboardInterrupt:
         terminal.say("interrupted: nothing was published")
         return 130
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  the last door: a bug is told, with what to do, and exits 1
         if debug:
             traceback.print_exception(error)
         terminal.say(f"error: a bug: {type(error).__name__}: {error}\n  → run again with --debug, and report it")

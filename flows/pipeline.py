@@ -6,7 +6,7 @@ The command line and the Prefect flow call these very steps. Nothing readers see
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import polars as pl

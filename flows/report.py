@@ -147,7 +147,7 @@ def sources(settings: Settings, *, probe: bool, as_json: bool) -> None:
     if probe:
         from flows.probe import probed  # noqa: PLC0415
 
-        answers = probed(settings)
+        answers = probed(settings, datetime.now(UTC).date())
         rows = [row | answers[row["source"]] for row in rows]
         columns = {"source": "source", "answer": "answer", "seconds": "seconds", "detail": "detail"}
     if as_json:
@@ -189,12 +189,11 @@ def tables(data: Path, name: str | None, *, as_json: bool) -> None:
                 ORDER BY name"""
             ).pl()
         else:
-            rows = database.execute(
+            rows = database.sql(
                 """SELECT column_name AS name, data_type AS type, comment AS what FROM duckdb_columns()
                 WHERE schema_name || '.' || table_name = $1 ORDER BY column_index""",
-                [name],
-            ).fetch_arrow_table()
-            rows = pl.DataFrame(rows)
+                params=[name],
+            ).pl()
             if rows.is_empty():
                 raise UsageError(f"no table {name!r}", action="see `emancipa tables`")
     if as_json:
@@ -208,12 +207,12 @@ def query(data: Path, sql: str, *, as_json: bool) -> None:
     """The answer to a query over the current release."""
     with warehouse.connect(data) as database:
         try:
-            rows = database.sql(sql)
+            answer: Any = database.sql(sql)  # None for a statement that answers nothing
         except Exception as error:
             if type(error).__module__.startswith(("duckdb", "_duckdb")):
                 raise UsageError(str(error).strip(), where="query", action="see `emancipa tables`") from None
             raise
-        frame = rows.pl() if rows is not None else pl.DataFrame()
+        frame = answer.pl() if answer is not None else pl.DataFrame()
     if as_json:
         terminal.as_json(frame.to_dicts())
     else:

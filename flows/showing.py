@@ -8,7 +8,7 @@ from flows import terminal
 from transforms.errors import UsageError
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from warehouse import DuckDBPyConnection
 
 Rows = list[dict[str, Any]]
 

@@ -35,12 +35,13 @@ def _console(*, stderr: bool = False) -> Console:
 
 def say(line: str) -> None:
     """One line of progress, on standard error."""
-    print(line, file=sys.stderr, flush=True)
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
 
 def as_json(value: Any) -> None:
     """The result for a program: one JSON document on standard output."""
-    print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain))
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) + "\n")
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from transforms.errors import UsageError
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection as DuckDBPyConnection
 
 DATABASE = "emancipa.duckdb"
 DEFAULT_DATA = Path(__file__).parent / "data"
