@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -22,9 +21,8 @@ from expectations.check import Check, Outcome
 
 if TYPE_CHECKING:
     from great_expectations.core import ExpectationSuiteValidationResult, ExpectationValidationResult
-    from great_expectations.datasource.fluent.pandas_datasource import PandasDatasource
+    from great_expectations.core.batch_definition import BatchDefinition
 
-_names = count()
 _importing = threading.Lock()
 
 
@@ -39,7 +37,7 @@ class Suite:
 
 def import_early() -> threading.Thread:
     """Start importing Great Expectations beside other work (the network, Polars), which leaves the second core idle."""
-    thread = threading.Thread(target=_datasource, name="import great_expectations", daemon=True)
+    thread = threading.Thread(target=_batches, name="import great_expectations", daemon=True)
     thread.start()
     return thread
 
@@ -76,23 +74,24 @@ def judge(suite: Suite, parameters: Mapping[str, Any], pages: dict[str, str] | N
     asked = {key: what for key, what in suite.expectations.items() if key not in outcomes}
     try:
         result = _validate(suite.name, suite.frame, asked, parameters)
-        if pages is not None:
-            pages[suite.name] = _page(result)
     except Exception as error:  # noqa: BLE001 whatever goes wrong in the judge is a failure of the gate
         return outcomes | {key: Outcome("error", f"{type(error).__name__}: {error}") for key in asked}
     for one in result.results:
         key = one.expectation_config.meta["key"] if one.expectation_config else ""
         outcomes[key] = _outcome(one, suite.frame.columns)
+    if pages is not None:
+        pages[suite.name] = _page(result)
     return {key: outcomes.get(key, Outcome("error", "not executed")) for key in suite.expectations}
 
 
-def _datasource() -> "PandasDatasource":
+def _batches() -> "BatchDefinition[Any]":
     with _importing:
         return _imported()
 
 
 @cache
-def _imported() -> "PandasDatasource":
+def _imported() -> "BatchDefinition[Any]":
+    """Where every frame enters: one asset for all, for each new one is written to a store."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -105,7 +104,8 @@ def _imported() -> "PandasDatasource":
             gc.enable()
     context = gx.get_context(mode="ephemeral", project_config=_in_memory())
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
-    return context.data_sources.add_pandas("emancipa")
+    asset = context.data_sources.add_pandas("emancipa").add_dataframe_asset("table")
+    return asset.add_batch_definition_whole_dataframe("whole")
 
 
 def _in_memory() -> Any:
@@ -124,7 +124,7 @@ def _validate(
     expectations: Mapping[str, tuple[str, Mapping[str, Any], str]],
     parameters: Mapping[str, Any],
 ) -> "ExpectationSuiteValidationResult":
-    datasource = _datasource()
+    batches = _batches()
     from great_expectations.core import ExpectationSuite  # noqa: PLC0415
     from great_expectations.expectations.expectation_configuration import (  # noqa: PLC0415
         ExpectationConfiguration,
@@ -134,10 +134,7 @@ def _validate(
         ExpectationConfiguration(type=kind, kwargs=dict(arguments), meta={"key": key}, notes=reason)
         for key, (kind, arguments, reason) in expectations.items()
     ]
-    asset = datasource.add_dataframe_asset(f"{name} {next(_names)}")
-    batch = asset.add_batch_definition_whole_dataframe("whole").get_batch(
-        {"dataframe": frame.to_pandas(use_pyarrow_extension_array=True)}
-    )
+    batch = batches.get_batch({"dataframe": frame.to_pandas(use_pyarrow_extension_array=True)})
     suite = ExpectationSuite(name=name, expectations=[one.to_domain_obj() for one in configured])
     from pandas import NA  # noqa: PLC0415
 
