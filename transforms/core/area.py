@@ -5,6 +5,7 @@ An area is any set of districts of one or several municípios. A fusion is whole
 
 import polars as pl
 
+from transforms.codes import FERNANDO_DE_NORONHA
 from transforms.columns import AREA, AREA_NAME, DISTRICT, MUNICIPALITY, UF
 from transforms.errors import UsageError
 from transforms.schema import Column, Kind, Table
@@ -46,23 +47,23 @@ def area_district(district: pl.DataFrame, candidates: pl.LazyFrame) -> pl.DataFr
     given = given.explode("district_code", empty_as_null=True, keep_nulls=True)
     known = district.select("district_code", "municipality_code", "refusal")
     members = given.join(known, on="district_code", how="left", validate="m:1")
-    _refuse(
-        members.filter(pl.col("municipality_code").is_null()), "unknown district", "see `emancipa tables core.district`"
-    )
-    leaving = members.filter((pl.col("kind") != "fusion") & pl.col("refusal").is_not_null())
-    if leaving.height:
-        _refuse(leaving, leaving["refusal"][0], "leave it out: its município would lose its seat")
-    _refuse_partial_fusions(members.filter(pl.col("kind") == "fusion"), known)
+    unknown = members.filter(pl.col("municipality_code").is_null())
+    _refuse(unknown, pl.lit("unknown district"), "see `emancipa tables core.district`")
+    fused = pl.col("kind") == "fusion"
+    no_municipality = pl.col("municipality_code") == FERNANDO_DE_NORONHA
+    cannot_leave = members.filter(pl.col("refusal").is_not_null() & (~fused | no_municipality))
+    _refuse(cannot_leave, pl.col("refusal"), "leave the district out of the area")
+    _refuse_partial_fusions(members.filter(fused), known)
     both = pl.concat([alone, members.select("area_id", "district_code")])
     joined = both.join(known.drop("refusal"), on="district_code", how="left", validate="m:1")
     return AREA_DISTRICT.conform(joined)
 
 
-def _refuse(rows: pl.DataFrame, reason: str, action: str) -> None:
+def _refuse(rows: pl.DataFrame, reason: pl.Expr, action: str) -> None:
     if rows.height:
-        first = rows.sort("area_id", "district_code").row(0, named=True)
+        first = rows.sort("area_id", "district_code").with_columns(reason.alias("_reason")).row(0, named=True)
         where = f"{WHERE}, area {first['area_id']}, district {first['district_code']}"
-        raise UsageError(reason, where=where, action=action)
+        raise UsageError(first["_reason"], where=where, action=action)
 
 
 def _refuse_partial_fusions(members: pl.DataFrame, known: pl.DataFrame) -> None:
@@ -72,7 +73,8 @@ def _refuse_partial_fusions(members: pl.DataFrame, known: pl.DataFrame) -> None:
         .join(members.select("area_id", "district_code"), on=["area_id", "district_code"], how="anti")
         .select("area_id", "district_code")
     )
-    _refuse(missing, "a fusion takes whole municípios (art. 4º), and this district is left out", "add it")
+    reason = pl.lit("a fusion takes whole municípios (art. 4º), and this district is left out")
+    _refuse(missing, reason, "add it")
 
 
 def area(district: pl.DataFrame, candidates: pl.LazyFrame) -> pl.DataFrame:

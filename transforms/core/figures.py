@@ -48,10 +48,10 @@ def figures(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) 
     wide = joined.group_by(key).agg(
         _total("population_census"),
         _total("population_estimate"),
-        _total("electorate_low"),
+        _at_least("electorate_low"),
         _total("electorate_value"),
         pl.col("urban_houses_low", "urban_houses_value").max(),
-        pl.when(pl.col("clustered").all())
+        pl.when(pl.col("clustered").all() & pl.col("urban_houses_high").is_not_null().all())
         .then(pl.col("urban_houses_high").max())
         .otherwise(_total("urban_houses_high"))
         .alias("urban_houses_high"),
@@ -59,10 +59,15 @@ def figures(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) 
     )
     wide = wide.join(by_municipality, on=key, how="left", validate="1:1")
     wide = wide.join(_pointing_in(joined, key, known), on=key, how="left", validate="1:1")
-    wide = wide.join(_whole_crossings(joined, key, known), on=key, how="left", validate="1:1")
+    wide = wide.join(_crossings(joined, key, known), on=key, how="left", validate="1:1")
     return wide.with_columns(
         (pl.col("electorate_high") + pl.col("_pointing").fill_null(0)).alias("electorate_high"),
-        *(pl.max_horizontal(f"urban_houses_{end}", f"_crossing_{end}").alias(f"urban_houses_{end}") for end in _ENDS),
+        pl.max_horizontal("urban_houses_low", "_crossing_low").alias("urban_houses_low"),
+        pl.max_horizontal("urban_houses_value", "_crossing_value").alias("urban_houses_value"),
+        # Unknown stays unknown: a known cluster is no limit to what the other districts may have.
+        pl.when(pl.col("urban_houses_high").is_not_null())
+        .then(pl.max_horizontal("urban_houses_high", "_crossing_high"))
+        .alias("urban_houses_high"),
     ).select(*key, *FIGURES)
 
 
@@ -72,6 +77,11 @@ _ENDS = ("low", "value", "high")
 def _total(column: str) -> pl.Expr:
     """The sum; unknown where any part is (a part left out would make the whole look smaller)."""
     return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).sum()).alias(column)
+
+
+def _at_least(column: str) -> pl.Expr:
+    """The least the sum can be: an unknown part is at least nothing; unknown where every part is."""
+    return pl.when(pl.col(column).is_not_null().any()).then(pl.col(column).sum()).alias(column)
 
 
 def _by_municipality(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
@@ -97,7 +107,7 @@ def _by_municipality(joined: pl.DataFrame, key: list[str], known: DistrictFigure
     )
     return parts.group_by(key).agg(
         _total("_electorate").alias("electorate_high"),
-        _total("_low").alias("collection_low"),
+        _at_least("_low").alias("collection_low"),
         _total("_high").alias("collection_high"),
     )
 
@@ -121,17 +131,23 @@ def _pointing_in(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -
     )
 
 
-def _whole_crossings(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
-    """The largest cluster that crosses district borders and lies wholly inside the set."""
+def _crossings(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
+    """The largest cluster that crosses district borders inside the set: whole, if the set has all its districts;
+    of one that it has two or more of, no more than the whole.
+    """
     sizes = known.crossings.group_by("cluster_id").agg(pl.len().alias("_size"), pl.col(_ENDS).first())
     found = joined.select(*key, "district_code").join(
         known.crossings.select("cluster_id", "district_code"), on="district_code"
     )
+    whole = pl.col("_inside") == pl.col("_size")
     return (
         found.group_by(*key, "cluster_id")
         .agg(pl.len().alias("_inside"))
         .join(sizes, on="cluster_id", validate="m:1")
-        .filter(pl.col("_inside") == pl.col("_size"))
+        .filter(pl.col("_inside") > 1)
         .group_by(key)
-        .agg(pl.col(end).max().alias(f"_crossing_{end}") for end in _ENDS)
+        .agg(
+            *(pl.col(end).filter(whole).max().alias(f"_crossing_{end}") for end in ("low", "value")),
+            pl.col("high").max().alias("_crossing_high"),
+        )
     )

@@ -1,23 +1,39 @@
 """Areas of one origin that may each leave it, but not together (art. 2º, § 1º, read jointly).
 
-For every município with several viable, non-overlapping areas, the sets that together would surely lose it a
-requirement: every minimal set for up to 12 areas, pairs beyond that.
+For every município with several viable areas, every set of them that does not overlap is judged as if it left at
+once: all sets for up to 12 areas, pairs beyond that. Losing is not monotone (a share of voters can recover), so no
+set is inferred from another.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import polars as pl
 
-from transforms.core.figures import FIGURES, DistrictFigures
+from transforms.core.figures import FIGURES, DistrictFigures, figures
 from transforms.core.remainder import KEYS, after
 from transforms.marts.origin_result import LOST, origin_result
-from transforms.rules.evaluator import Reference
+from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED
 from transforms.rules.reading import RuleSet
+from transforms.rules.reference import Reference
 
 EXACT_UP_TO = 12
 
 
-def minimal_conflicts(
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A set of areas leaving one município together. `verdict`: met if it surely loses nothing, not_met if it surely
+    loses, else undetermined. `exact`: whether all sets of the município were judged, not only pairs.
+    """
+
+    municipality_code: str
+    areas: frozenset[str]
+    verdict: str
+    exact: bool
+
+
+def joint_departures(
     rule_set: RuleSet,
     viable: pl.DataFrame,
     taken: pl.DataFrame,
@@ -26,82 +42,80 @@ def minimal_conflicts(
     municipality: pl.DataFrame,
     known: DistrictFigures,
     reference: Reference,
-) -> pl.DataFrame:
-    """Minimal conflicting sets: municipality_code, set_id, area_id. `viable`: area_id of areas not ineligible alone.
+) -> list[Joint]:
+    """Every set of two or more, by município, size and areas. `viable`: area_id of areas not ineligible alone.
 
     `taken`: what each area takes from each origin (core.remainder.parts); `origin`: FIGURES before.
     """
-    candidates = taken.join(viable.select("area_id"), on="area_id", how="semi").select(KEYS)
-    districts = {
-        key[0]: frozenset(rows["district_code"]) for key, rows in area_district.group_by("area_id", maintain_order=True)
-    }
+    districts = {key[0]: frozenset(rows["district_code"]) for key, rows in area_district.group_by("area_id")}
     pool = {
         str(key[0]): sorted(rows["area_id"])
-        for key, rows in candidates.group_by("municipality_code")
-        if rows.height > 1
+        for key, rows in taken.join(viable.select("area_id"), on="area_id", how="semi").group_by("municipality_code")
     }
-    found: list[tuple[str, frozenset[str]]] = []
-    largest = max(
-        (min(len(areas), EXACT_UP_TO) if len(areas) <= EXACT_UP_TO else 2 for areas in pool.values()), default=1
-    )
-    for size in range(2, largest + 1):
-        sets = [
-            (code, frozenset(chosen))
-            for code, areas in pool.items()
-            if size == 2 or len(areas) <= EXACT_UP_TO
-            for chosen in combinations(areas, size)
-            if not any(code == c and smaller <= set(chosen) for c, smaller in found)
-            and _disjoint([districts[area] for area in chosen])
-        ]
-        found += _losing(sets, rule_set, taken, area_district, origin, municipality, known, reference)
-    rows = [
-        (code, "+".join(sorted(areas)), area)
-        for code, areas in sorted(found, key=lambda each: (each[0], sorted(each[1])))
-        for area in sorted(areas)
-    ]
-    return pl.DataFrame(rows, schema=["municipality_code", "set_id", "area_id"], orient="row").cast(pl.String)
-
-
-def _disjoint(members: list[frozenset[str]]) -> bool:
-    return len(frozenset().union(*members)) == sum(map(len, members))
-
-
-def _losing(
-    sets: list[tuple[str, frozenset[str]]],
-    rule_set: RuleSet,
-    taken: pl.DataFrame,
-    area_district: pl.DataFrame,
-    origin: pl.DataFrame,
-    municipality: pl.DataFrame,
-    known: DistrictFigures,
-    reference: Reference,
-) -> list[tuple[str, frozenset[str]]]:
-    """The sets whose joint departure surely loses the município a requirement. All sets are judged at once."""
-    if not sets:
+    sets = [(code, chosen) for code in sorted(pool) for chosen in _disjoint_sets(pool[code], districts)]
+    if not sets or rule_set.origin is None:
         return []
-    named = {f"{code}+{'+'.join(sorted(areas))}": (code, areas) for code, areas in sets}
     member = pl.DataFrame(
-        [(name, code, area) for name, (code, areas) in named.items() for area in areas],
+        [(str(place), code, area) for place, (code, chosen) in enumerate(sets) for area in chosen],
         schema=["set_id", "municipality_code", "area_id"],
         orient="row",
     )
-    leaving = (
-        member.join(taken, on=KEYS, validate="m:1")
-        .group_by("set_id", "municipality_code")
+    members = member.join(area_district, on=KEYS).select(
+        pl.col("set_id").alias("area_id"), "municipality_code", "district_code"
+    )
+    leaving = _together(member.join(taken, on=KEYS, validate="m:1"), members, known)
+    judged = origin_result(rule_set, origin, after(leaving, members, origin, known), municipality, reference)
+    verdicts = _verdicts(judged, rule_set.origin.reading)
+    return [
+        Joint(code, frozenset(chosen), verdicts[str(place)], len(pool[code]) <= EXACT_UP_TO)
+        for place, (code, chosen) in enumerate(sets)
+    ]
+
+
+def _disjoint_sets(areas: Sequence[str], districts: Mapping[str, frozenset[str]]) -> list[tuple[str, ...]]:
+    largest = len(areas) if len(areas) <= EXACT_UP_TO else 2
+    return [
+        chosen
+        for size in range(2, largest + 1)
+        for chosen in combinations(areas, size)
+        if len(frozenset().union(*(districts[area] for area in chosen))) == sum(len(districts[a]) for a in chosen)
+    ]
+
+
+def _together(parts: pl.DataFrame, members: pl.DataFrame, known: DistrictFigures) -> pl.DataFrame:
+    """What each set takes: its areas' figures summed, and no more voters or money than its districts can have."""
+    summed = (
+        parts.group_by("set_id", "municipality_code")
         .agg(pl.when(pl.col(name).is_not_null().all()).then(pl.col(name).sum()).alias(name) for name in FIGURES)
         .rename({"set_id": "area_id"})
     )
-    districts = member.join(area_district, on=KEYS).select(pl.col("set_id").alias("area_id"), "district_code")
-    remainder = after(leaving, districts, origin, known)
-    judged = origin_result(rule_set, origin, remainder, municipality, reference)
-    return [named[name] for name in judged.filter(pl.col("verdict") == LOST)["area_id"].unique().sort()]
+    union = figures(members, KEYS, known).select(*KEYS, pl.col("electorate_high", "collection_high").name.suffix("_"))
+    capped = [
+        pl.max_horizontal(f"{measure}_low", pl.min_horizontal(f"{measure}_high", f"{measure}_high_")).alias(
+            f"{measure}_high"
+        )
+        for measure in ("electorate", "collection")
+    ]
+    return summed.join(union, on=KEYS, validate="1:1").with_columns(capped).select(*KEYS, *FIGURES)
 
 
-def same_origin_conflict(conflicts: pl.DataFrame) -> pl.DataFrame:
-    """One row per area in any minimal conflict: area_id, same_origin_conflict (the other areas, joined by |)."""
-    others = conflicts.join(conflicts.rename({"area_id": "other"}), on=["municipality_code", "set_id"])
-    return (
-        others.filter(pl.col("area_id") != pl.col("other"))
-        .group_by("area_id")
-        .agg(pl.col("other").unique().sort().str.join("|").alias("same_origin_conflict"))
+def _verdicts(judged: pl.DataFrame, reading: str) -> dict[str, str]:
+    loss = reading == "loss"
+    loses = pl.col("verdict") == LOST if loss else pl.col("after_status") == NOT_MET
+    open_ = pl.col("verdict" if loss else "after_status") == UNDETERMINED
+    rows = judged.group_by("area_id").agg(
+        pl.when(loses.any()).then(pl.lit(NOT_MET)).when(open_.any()).then(pl.lit(UNDETERMINED)).otherwise(pl.lit(MET))
     )
+    return dict(rows.iter_rows())
+
+
+def same_origin_conflict(joint: Sequence[Joint]) -> pl.DataFrame:
+    """One row per area in any minimal losing set: area_id, same_origin_conflict (the other areas, joined by |)."""
+    losing = [each for each in joint if each.verdict == NOT_MET]
+    others: dict[str, set[str]] = {}
+    for each in losing:
+        if not any(o.municipality_code == each.municipality_code and o.areas < each.areas for o in losing):
+            for area in each.areas:
+                others.setdefault(area, set()).update(each.areas - {area})
+    rows = [(area, "|".join(sorted(found))) for area, found in sorted(others.items())]
+    return pl.DataFrame(rows, schema={"area_id": pl.String, "same_origin_conflict": pl.String}, orient="row")

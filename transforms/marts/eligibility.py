@@ -93,12 +93,12 @@ def eligibility(
     municipality: pl.DataFrame,
     requirements: pl.DataFrame,
     conflicts: pl.DataFrame,
+    exempt: pl.DataFrame,
     *,
     any_simulated: bool,
 ) -> pl.DataFrame:
-    """`requirements`: mart.requirement_result of the rule set; `conflicts`: area_id, same_origin_conflict.
-
-    `any_simulated` marks fusions too, which have no requirement rows of their own.
+    """`requirements`: mart.requirement_result of the rule set; `conflicts`: area_id, same_origin_conflict; `exempt`:
+    area_id of areas that need meet nothing. Where any source is simulated, so is the ground of every verdict.
     """
     origins = (
         area_district.join(municipality, on="municipality_code", validate="m:1")
@@ -121,10 +121,17 @@ def eligibility(
         rows = rows.join(other, on="area_id", how="left", validate="1:1")
     judged = rows.with_columns(
         pl.lit(rule_set.id).alias("rule_set"),
-        # A fusion has no requirements to meet (art. 4º).
-        pl.when(pl.col("kind") == "fusion").then(pl.lit("eligible")).otherwise("status").alias("status"),
+        # Without requirement rows: exempt, or a fusion that the rule set says nothing about.
+        pl.when(pl.col("area_id").is_in(exempt["area_id"].to_list()))
+        .then(pl.lit("eligible"))
+        .otherwise(pl.col("status").fill_null(UNDETERMINED))
+        .alias("status"),
+        pl.when(pl.col("status").is_not_null() | pl.col("area_id").is_in(exempt["area_id"].to_list()))
+        .then("likely")
+        .otherwise(pl.lit("unknown"))
+        .alias("likely"),
         pl.col("^requirements_.*$").fill_null(0),
-        pl.col("is_simulated").fill_null(any_simulated),
+        pl.lit(any_simulated).alias("is_simulated"),
     )
     return TABLE.conform(ranked(judged))
 
@@ -154,7 +161,6 @@ def _verdicts(rule_set: RuleSet, requirements: pl.DataFrame) -> pl.DataFrame:
             pl.col("margin").min().alias("smallest_margin"),
             status.filter(pl.col("requirement") == "origin").first().alias("origin_status"),
             weakest(pl.col("evidence")).alias("weakest_evidence"),
-            (pl.col("evidence") == "simulated").any().alias("is_simulated"),
         )
         .with_columns(
             pl.when(pl.col("requirements_not_met") > 0)

@@ -3,8 +3,9 @@
 import polars as pl
 
 from transforms.columns import AREA, MUNICIPALITY, MUNICIPALITY_NAME, RULE_SET
-from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, Reference, evaluate
+from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, evaluate
 from transforms.rules.reading import RuleSet
+from transforms.rules.reference import Reference
 from transforms.schema import Column, Kind, Table, Unit
 
 KEPT, LOST, NEVER_HAD = "kept", "lost", "never_had"
@@ -43,7 +44,11 @@ TABLE = Table(
     may_be_empty=True,
 )
 _ENDS = ("low", "value", "high")
-_REMAINDER: dict[str, pl.DataType] = {"after_status": pl.String(), "after_by_value": pl.Boolean()}
+_MORE: dict[str, pl.DataType] = {
+    "before_status": pl.String(),
+    "after_status": pl.String(),
+    "after_by_value": pl.Boolean(),
+}
 
 
 def origin_result(
@@ -53,27 +58,29 @@ def origin_result(
     municipality: pl.DataFrame,
     reference: Reference,
 ) -> pl.DataFrame:
-    """The declared columns, and `after_status` and `after_by_value` of the remainder, which other marts need.
+    """The declared columns, and `before_status`, `after_status` and `after_by_value`, which other marts need.
 
     `before`: FIGURES by municipality_code; `after`: FIGURES by area_id and municipality_code (core.remainder).
     """
-    names = [*TABLE.names, *_REMAINDER]
+    names = [*TABLE.names, *_MORE]
     wanted = rule_set.origin.requirements if rule_set.origin is not None else ()
     found = []
     for requirement in (rule_set.requirement(name) for name in wanted):
         had = evaluate(requirement, before, reference, ["municipality_code"]).select(
-            "municipality_code", pl.col("status").alias("_before"), *(pl.col(e).alias(f"before_{e}") for e in _ENDS)
+            "municipality_code",
+            pl.col("status").alias("before_status"),
+            *(pl.col(e).alias(f"before_{e}") for e in _ENDS),
         )
         keeps = evaluate(requirement, after, reference, ["area_id", "municipality_code"]).rename(
             {end: f"after_{end}" for end in _ENDS} | {"by_value": "after_by_value", "status": "after_status"}
         )
         found.append(
             keeps.join(had, on="municipality_code", how="left", validate="m:1").with_columns(
-                _verdict(pl.col("_before"), pl.col("after_status")).alias("verdict")
+                _verdict(pl.col("before_status"), pl.col("after_status")).alias("verdict")
             )
         )
     if not found:
-        return pl.DataFrame(schema=TABLE.schema | _REMAINDER)
+        return pl.DataFrame(schema=TABLE.schema | _MORE)
     named = pl.concat(found).join(
         municipality.select("municipality_code", "municipality_name"),
         on="municipality_code",

@@ -18,8 +18,9 @@ from transforms.columns import (
     VALUE,
 )
 from transforms.marts.origin_result import LOST
-from transforms.rules.evaluator import NOT_MET, UNDETERMINED, Reference, evaluate
+from transforms.rules.evaluator import NOT_MET, UNDETERMINED, evaluate
 from transforms.rules.reading import Origin, RuleSet
+from transforms.rules.reference import Reference
 from transforms.schema import Column, Kind, Table, Unit
 
 STATUSES = ("met", "not_met", "undetermined")
@@ -99,6 +100,7 @@ def requirement_result(
                 pl.lit(requirement.body).alias("competent_body"),
                 _indication(pl.col("status"), pl.col("by_value")).alias("indication"),
                 _reason().alias("reason"),
+                pl.col("evidence").fill_null("missing"),
             )
         )
     if rule_set.origin is not None:
@@ -134,10 +136,11 @@ def _reason() -> pl.Expr:
 def _origin_rows(rule_set: RuleSet, origin: Origin, areas: pl.DataFrame, origins: pl.DataFrame) -> pl.DataFrame:
     """Met if nothing is lost (reading loss) or every remainder meets all (strict); not met if any loses; else open."""
     if origin.reading == "loss":
-        lost, open_ = pl.col("verdict") == LOST, pl.col("verdict") == UNDETERMINED
+        verdict, lost = pl.col("verdict"), pl.col("verdict") == LOST
     else:
-        lost, open_ = pl.col("after_status") == NOT_MET, pl.col("after_status") == UNDETERMINED
-    names = pl.format("{} ({}: {})", "municipality_name", "requirement", "verdict")
+        verdict, lost = pl.col("after_status"), pl.col("after_status") == NOT_MET
+    open_ = verdict == UNDETERMINED
+    names = pl.format("{} ({}: {})", "municipality_name", "requirement", verdict)
     summary = origins.group_by("area_id").agg(
         lost.any().alias("_lost"),
         open_.any().alias("_open"),

@@ -8,43 +8,36 @@ A requirement is judged on each *basis* it can be read on (population: census ag
 estimate; state tax revenue: its variants) and the verdicts are then combined: all alike, or undetermined.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 import polars as pl
 
 from transforms.rules.reading import Arm, Requirement
+from transforms.rules.reference import POPULATION_BASES, REVENUE_BASES, SCALE, Reference
 
 MET, NOT_MET, UNDETERMINED = "met", "not_met", "undetermined"
-POPULATION_BASES = ("estimate", "census")  # the first at hand is the one shown
-REVENUE_BASES = ("gross", "without_irrf", "net")
-SCALE = {"population": 1, "electorate": 1, "urban_houses": 1, "collection": 100}  # a unit in a unit's figures
 UNITS = {"population": "persons", "electorate": "voters", "urban_houses": "houses", "collection": "BRL"}
 DISAGREE = {"population": "census and estimate disagree", "tax_revenue": "depends on the definition of revenue"}
 EXACT = pl.Decimal(24, 5)
 _BIG = pl.Int128
 
 
+def big(number: int) -> pl.Expr:
+    """A whole number that products of figures and thresholds cannot overflow."""
+    return pl.lit(number, dtype=_BIG)
+
+
 @dataclass(frozen=True, slots=True)
-class Reference:
-    """What units are compared with: the state's totals by basis (money in cents), its region, and the mean of each
-    measure over its least populous municípios, by share (see Arm). A basis that is not at hand is absent.
+class ArmTest:
+    """An arm on one basis, as expressions: `figure × factor` against a limit that may itself have bounds.
+
+    `per_person`: what one person more adds to the limit, where the limit is a share of the unit's own population.
     """
 
-    region: str
-    population: Mapping[str, int] = field(default_factory=dict)
-    tax_revenue: Mapping[str, int] = field(default_factory=dict)
-    means: Mapping[tuple[str, Fraction], Fraction] = field(default_factory=dict)
-
-    def total(self, of: str, basis: str) -> int | None:
-        return (self.population if of == "population" else self.tax_revenue).get(basis)
-
-
-@dataclass(frozen=True, slots=True)
-class _Test:
-    """An arm on one basis, as expressions: `figure × factor` against a limit that may itself have bounds."""
-
+    measure: str
     low: pl.Expr
     value: pl.Expr
     high: pl.Expr
@@ -53,9 +46,10 @@ class _Test:
     limit_value: pl.Expr
     limit_high: pl.Expr
     strict: bool
+    per_person: int = 0
 
     def holds(self, figure: pl.Expr, limit: pl.Expr) -> pl.Expr:
-        scaled = figure.cast(_BIG) * pl.lit(self.factor, dtype=_BIG)
+        scaled = figure.cast(_BIG) * big(self.factor)
         return scaled > limit if self.strict else scaled >= limit
 
     @property
@@ -70,6 +64,12 @@ class _Test:
     def by_value(self) -> pl.Expr:
         return self.holds(self.value, self.limit_value)
 
+    @property
+    def margin(self) -> pl.Expr:
+        """Value ÷ threshold − 1 in ten-thousandths, rounded once, half to even."""
+        limit = pl.when(self.limit_value > 0).then(self.limit_value)
+        return divide_half_even(self.value.cast(_BIG) * big(self.factor * 10_000), limit) - big(10_000)
+
 
 def figure_columns(measure: str, basis: str = "") -> tuple[pl.Expr, pl.Expr, pl.Expr]:
     """Low, value and high of a measure, on a basis of population where one is named."""
@@ -82,24 +82,6 @@ def figure_columns(measure: str, basis: str = "") -> tuple[pl.Expr, pl.Expr, pl.
     return pl.col(f"{measure}_low"), pl.col(f"{measure}_value"), pl.col(f"{measure}_high")
 
 
-def absolute_threshold(arm: Arm, reference: Reference, basis: str) -> Fraction | None:
-    """An arm's threshold in the measure's own unit (R$ for money), where it does not depend on the unit judged.
-
-    None where the state's total, or mean, is not at hand.
-    """
-    if arm.by_region is not None:
-        return arm.by_region[reference.region]
-    if arm.threshold is None:
-        return None
-    if arm.comparison == "share_of_state":
-        total = reference.total(arm.of, basis)
-        scale = 100 if arm.of == "tax_revenue" else 1
-        return None if total is None else arm.threshold * total / scale
-    if arm.comparison == "mean_of_least_populous":
-        return reference.means.get((arm.measure, arm.threshold))
-    return arm.threshold
-
-
 def bases_of(requirement: Requirement) -> tuple[str, tuple[str, ...]]:
     """What a requirement can be read on in several ways, and the ways; ("", ("",)) where there is only one."""
     if any(arm.comparison == "share_of_state" and arm.of == "tax_revenue" for arm in requirement.arms):
@@ -109,33 +91,33 @@ def bases_of(requirement: Requirement) -> tuple[str, tuple[str, ...]]:
     return "", ("",)
 
 
-def _test(arm: Arm, reference: Reference, basis: str) -> _Test | None:
+def _test(arm: Arm, reference: Reference, basis: str) -> ArmTest | None:
     """The arm as expressions; None where nothing is known to compare with, or of the measure."""
     if arm.measure not in SCALE:
         return None
     low, value, high = figure_columns(arm.measure, basis)
-    if arm.comparison == "share_of_own" and arm.threshold is not None:
-        own = figure_columns(arm.of)
-        limits = [each.cast(_BIG) * pl.lit(arm.threshold.numerator, dtype=_BIG) for each in own]
-        return _Test(low, value, high, arm.threshold.denominator, limits[0], limits[1], limits[2], arm.strict)
-    threshold = absolute_threshold(arm, reference, basis)
-    if threshold is None:
+    if arm.comparison == "share_of_own":
+        if arm.of not in SCALE or arm.threshold is None:
+            return None
+        share = arm.threshold * Fraction(SCALE[arm.measure], SCALE[arm.of])
+        own = [each.cast(_BIG) * big(share.numerator) for each in figure_columns(arm.of)]
+        per_person = share.numerator if arm.of == "population" else 0
+        return ArmTest(arm.measure, low, value, high, share.denominator, own[0], own[1], own[2], arm.strict, per_person)
+    limits = reference.limits(arm, basis)
+    if limits == (None, None, None):
         return None
-    scaled = threshold * SCALE[arm.measure]
-    limit = pl.lit(scaled.numerator, dtype=_BIG)
-    return _Test(low, value, high, scaled.denominator, limit, limit, limit, arm.strict)
-
-
-def _status(met: pl.Expr, possible: pl.Expr) -> pl.Expr:
-    return pl.when(met).then(pl.lit(MET)).when(~possible).then(pl.lit(NOT_MET)).otherwise(pl.lit(UNDETERMINED))
+    scaled = [None if limit is None else limit * SCALE[arm.measure] for limit in limits]
+    factor = lcm(*(limit.denominator for limit in scaled if limit is not None))
+    least, best, most = (pl.lit(None, dtype=_BIG) if limit is None else big(int(limit * factor)) for limit in scaled)
+    return ArmTest(arm.measure, low, value, high, factor, least, best, most, arm.strict)
 
 
 @dataclass(frozen=True, slots=True)
-class _Basis:
+class Basis:
     """A requirement on one basis: its testable arms, whether a unit has the basis, and what is shown of it."""
 
     name: str
-    tests: tuple[_Test, ...]
+    tests: tuple[ArmTest, ...]
     untestable: bool  # an arm nothing is known for: it might be met, so nothing rules the requirement out
     present: pl.Expr
     threshold: pl.Expr
@@ -145,33 +127,29 @@ class _Basis:
     def status(self) -> pl.Expr:
         met = pl.any_horizontal([test.met for test in self.tests])
         possible = pl.any_horizontal([test.possible for test in self.tests] + [pl.lit(self.untestable)])
-        return pl.when(self.present).then(_status(met, possible))
+        status = pl.when(met).then(pl.lit(MET)).when(~possible).then(pl.lit(NOT_MET)).otherwise(pl.lit(UNDETERMINED))
+        return pl.when(self.present).then(status)
 
     @property
     def by_value(self) -> pl.Expr:
-        return pl.any_horizontal([test.by_value for test in self.tests])
+        unknown = [pl.lit(None, dtype=pl.Boolean)] if self.untestable else []
+        return pl.any_horizontal([test.by_value for test in self.tests] + unknown)
 
     @property
     def margin(self) -> pl.Expr:
-        """Value ÷ threshold − 1 against the easiest arm, rounded once, half to even, at 4 decimals."""
-        return _decimal(pl.max_horizontal([_ten_thousandths(test) for test in self.tests]), 4).cast(pl.Decimal(18, 4))
+        """Against the easiest arm."""
+        return decimal(pl.max_horizontal([test.margin for test in self.tests]), 4).cast(pl.Decimal(18, 4))
 
 
-def _ten_thousandths(test: _Test) -> pl.Expr:
-    over = test.value.cast(_BIG) * pl.lit(test.factor * 10_000, dtype=_BIG)
-    limit = pl.when(test.limit_value > 0).then(test.limit_value)
-    return _divide_half_even(over, limit) - pl.lit(10_000, dtype=_BIG)
-
-
-def _divide_half_even(over: pl.Expr, under: pl.Expr) -> pl.Expr:
+def divide_half_even(over: pl.Expr, under: pl.Expr) -> pl.Expr:
     """Exact integer quotient rounded half to even; `under` is positive or null."""
     down, rest = over // under, over % under
-    twice = rest * pl.lit(2, dtype=_BIG)
-    up = (twice > under) | ((twice == under) & (down % pl.lit(2, dtype=_BIG) == 1))
+    twice = rest * big(2)
+    up = (twice > under) | ((twice == under) & (down % big(2) == 1))
     return down + up.cast(_BIG)
 
 
-def _decimal(whole: pl.Expr, places: int) -> pl.Expr:
+def decimal(whole: pl.Expr, places: int) -> pl.Expr:
     """A whole number of 10^-places as a decimal."""
     scale: int = 10**places
     return whole.cast(pl.Decimal(38, places)) / scale
@@ -180,73 +158,88 @@ def _decimal(whole: pl.Expr, places: int) -> pl.Expr:
 def _threshold(requirement: Requirement, reference: Reference, basis: str) -> tuple[pl.Expr, str]:
     """The easiest arm's threshold for the requirement's own measure, and its sign. At a tie, >= is the easier."""
     arms = [arm for arm in requirement.arms if arm.measure == requirement.measure]
-    fixed = [
-        (absolute_threshold(arm, reference, basis), arm.strict) for arm in arms if arm.comparison != "share_of_own"
-    ]
-    known = sorted((threshold, strict) for threshold, strict in fixed if threshold is not None)
+    known = sorted((value, arm.strict) for arm in arms if (value := reference.limits(arm, basis)[1]) is not None)
     if known:
         threshold, strict = known[0]
-        return _decimal(pl.lit(round(threshold * 100_000)), 5).cast(EXACT), ">" if strict else ">="
-    own = next((arm for arm in arms if arm.comparison == "share_of_own"), None)
-    if own is None or own.threshold is None or own.of not in SCALE:
-        return pl.lit(None, dtype=EXACT), ">" if arms and arms[0].strict else ">="
-    value = figure_columns(own.of)[1].cast(_BIG) * pl.lit(own.threshold.numerator * 100_000, dtype=_BIG)
-    scaled = _divide_half_even(value, pl.lit(own.threshold.denominator * SCALE[own.of], dtype=_BIG))
-    return _decimal(scaled, 5).cast(EXACT), ">="
+        return decimal(pl.lit(round(threshold * 100_000)), 5).cast(EXACT), ">" if strict else ">="
+    sign = ">" if arms and arms[0].strict else ">="
+    own = next((arm for arm in arms if arm.comparison == "share_of_own" and arm.of in SCALE), None)
+    if own is None or own.threshold is None:
+        return pl.lit(None, dtype=EXACT), sign
+    share = figure_columns(own.of)[1].cast(_BIG) * big(own.threshold.numerator * 100_000)
+    scaled = divide_half_even(share, big(own.threshold.denominator * SCALE[own.of]))
+    return decimal(scaled, 5).cast(EXACT), ">" if own.strict else ">="
 
 
-def _bases(requirement: Requirement, what: str, names: Sequence[str], reference: Reference) -> list[_Basis]:
-    """The bases on which anything can be tested, in order of preference for showing."""
-    found = []
+def judged_on(requirement: Requirement, reference: Reference) -> tuple[str, list[Basis]]:
+    """What the requirement can be read on, and the bases it is judged on, the one to show first.
+
+    A basis on which an arm cannot be tested is not used where another can be tested whole. A unit that has no
+    population on any basis is judged on all of them, as unknown.
+    """
+    what, names = bases_of(requirement)
+    tested = {}
     for name in names:
-        if what == "tax_revenue" and reference.total("tax_revenue", name) is None:
-            continue
         tests = tuple(test for arm in requirement.arms if (test := _test(arm, reference, name)) is not None)
-        if tests:
-            present = pl.col(f"population_{name}").is_not_null() if what == "population" else pl.lit(True)
-            threshold, comparison = _threshold(requirement, reference, name)
-            untestable = len(tests) < len(requirement.arms)
-            found.append(_Basis(name, tests, untestable, present, threshold, comparison))
-    return found
+        lacks_total = what == "tax_revenue" and name not in reference.tax_revenue
+        if tests and not lacks_total:
+            tested[name] = tests
+    most = max(map(len, tested.values()), default=0)
+    used = {name: tests for name, tests in tested.items() if len(tests) == most}
+    bases = []
+    for name, tests in used.items():
+        has = [pl.col(f"population_{each}").is_not_null() for each in used] if what == "population" else []
+        present = has[list(used).index(name)] | ~pl.any_horizontal(has) if has else pl.lit(True)
+        threshold, comparison = _threshold(requirement, reference, name)
+        bases.append(Basis(name, tests, most < len(requirement.arms), present, threshold, comparison))
+    return what, bases
 
 
-def _first_present(bases: Sequence[_Basis], shown: Callable[[_Basis], pl.Expr], dtype: pl.DataType) -> pl.Expr:
+def _first_present(bases: Sequence[Basis], shown: Callable[[Basis], pl.Expr], dtype: pl.DataType) -> pl.Expr:
     """What is shown of the first basis that a unit has."""
     typed = pl.lit(None, dtype=dtype)
     return pl.coalesce([*(pl.when(basis.present).then(shown(basis)) for basis in bases), typed])
 
 
-def _reason(requirement: Requirement, what: str, bases: Sequence[_Basis], status: pl.Expr) -> pl.Expr:
+def _reason(requirement: Requirement, what: str, bases: Sequence[Basis], status: pl.Expr) -> pl.Expr:
     """Why a requirement is undetermined, as far as the figures alone tell; what a decided one rests on; else ""."""
-    if requirement.measure not in SCALE:
-        return pl.lit(f"no data for {requirement.measure}")
+    unmeasured = sorted({arm.measure for arm in requirement.arms if arm.measure not in SCALE})
+    unmeasured += sorted({arm.of for arm in requirement.arms if arm.comparison == "share_of_own"} - set(SCALE))
+    no_data = f"no data for {', '.join(unmeasured)}"
     if not bases:
-        return pl.lit("no state total to compare with")
-    nothing = pl.all_horizontal(each.is_null() for each in figure_columns(requirement.measure))
+        return pl.lit(no_data if unmeasured else "no state total to compare with")
+    nothing = pl.lit(requirement.measure in SCALE)
+    if requirement.measure in SCALE:
+        nothing = pl.all_horizontal(each.is_null() for each in figure_columns(requirement.measure))
     verdicts = [pl.col(f"_on_{basis.name}") for basis in bases]
     disagree = (pl.min_horizontal(verdicts) != pl.max_horizontal(verdicts)) & pl.lit(bool(what))
-    alone = pl.lit("")
-    if what == "population":
-        lone = pl.sum_horizontal(pl.col(f"population_{name}").is_not_null() for name in POPULATION_BASES) == 1
-        which = pl.when(pl.col("population_census").is_null()).then(pl.lit("estimate")).otherwise(pl.lit("census"))
-        alone = pl.when(lone).then(pl.format("rests on the {} alone", which)).otherwise(pl.lit(""))
+    bounds = no_data if unmeasured else "the bounds lie on both sides of the threshold"
     return (
         pl.when(status != UNDETERMINED)
-        .then(alone)
+        .then(_rests_on(requirement, what, bases))
         .when(nothing)
         .then(pl.lit(f"no figure for {requirement.measure}"))
         .when(disagree)
         .then(pl.lit(DISAGREE.get(what, "")))
-        .otherwise(pl.lit("the bounds lie on both sides of the threshold"))
+        .otherwise(pl.lit(bounds))
     )
+
+
+def _rests_on(requirement: Requirement, what: str, bases: Sequence[Basis]) -> pl.Expr:
+    """Says so where only one basis of population stands behind a verdict."""
+    names = [basis.name for basis in bases] if what == "population" else list(POPULATION_BASES)
+    if what != "population" and not any(arm.of == "population" and not what for arm in requirement.arms):
+        return pl.lit("")
+    has = [pl.col(f"population_{name}").is_not_null() for name in names]
+    which = pl.coalesce([pl.when(each).then(pl.lit(name)) for each, name in zip(has, names, strict=True)])
+    return pl.when(pl.sum_horizontal(has) == 1).then(pl.format("rests on the {} alone", which)).otherwise(pl.lit(""))
 
 
 def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference, keys: Sequence[str]) -> pl.DataFrame:
     """One row per unit: keys, requirement, low, value, high, threshold, comparison, unit, margin, status, by_value,
     reason. `by_value` tells whether the value alone passes (null where there is none).
     """
-    what, names = bases_of(requirement)
-    bases = _bases(requirement, what, names, reference)
+    what, bases = judged_on(requirement, reference)
     known = requirement.measure in SCALE
     figures = figure_columns(requirement.measure) if known else (pl.lit(None, dtype=pl.Int64),) * 3
     scale = SCALE.get(requirement.measure, 1)

@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 from transforms.errors import UsageError
+from transforms.rules.procedure import TABLES, check
 
 Status = Literal["in_force", "superseded", "bill", "vetoed"]
 Comparison = Literal["more_than", "at_least", "share_of_state", "share_of_own", "mean_of_least_populous"]
 Reading = Literal["loss", "strict"]
 REGIONS = ("N", "NE", "SE", "S", "CO")
 STATE_TOTALS = ("population", "tax_revenue")
+MEASURED = ("population", "electorate", "urban_houses", "collection")
+FINEST = 10**12  # thresholds have at most twelve decimals, so that products with figures stay exact in 128 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,26 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Example:
+    """A worked example: values of a requirement's measure with their verdicts, a vote, or days of the calendar."""
+
+    case: str
+    source: str
+    requirement: str
+    region: str
+    figures: Mapping[str, Fraction]
+    state: Mapping[str, Fraction]
+    verdicts: Mapping[str, tuple[Any, ...]]  # met, not_met, undetermined; open, closed: what has that verdict
+    votes: Mapping[str, int]
+    passes: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class RuleSet:
-    """A law, a bill or a user's own rules. The procedural parts are kept as read, for the register and dossier."""
+    """A law, a bill or a user's own rules. The procedural parts are kept as read, for the register and dossier.
+
+    `unmeasured`: what the law asks for that no public source tells by district, and why; such tests stay open.
+    """
 
     id: str
     title: str
@@ -77,13 +98,12 @@ class RuleSet:
     notice: str
     requirements: tuple[Requirement, ...]
     origin: Origin | None
+    unmeasured: Mapping[str, str]
     procedure: Mapping[str, Mapping[str, Any]]
+    examples: tuple[Example, ...]
 
     def requirement(self, name: str) -> Requirement:
         return next(r for r in self.requirements if r.name == name)
-
-
-PROCEDURE = ("representation", "plebiscite", "calendar", "fusion", "exemptions", "name", "example")
 
 
 def parse(text: str, where: str) -> RuleSet:
@@ -93,11 +113,21 @@ def parse(text: str, where: str) -> RuleSet:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"not valid TOML: {error}", where=where, action="correct the file") from None
     reader = _Reader(data, where)
-    requirements = tuple(_requirement(reader.inside(entry, "requirement")) for entry in reader.tables("requirement"))
+    reader.only({*_fields(RuleSet), "requirement", "example", *TABLES} - {"requirements", "examples", "procedure"})
+    unmeasured = {
+        name: reader.inside(data["unmeasured"], "unmeasured").text(name) for name in data.get("unmeasured", {})
+    }
+    measures = (*MEASURED, *unmeasured)
+    requirements = tuple(
+        _requirement(reader.inside(entry, "requirement"), measures) for entry in reader.tables("requirement")
+    )
     names = [requirement.name for requirement in requirements]
     if len(set(names)) != len(names):
         reader.fail("requirement", f"the same name twice: {names}", "give every requirement its own name")
-    rule_set = RuleSet(
+    if ORIGIN in names:
+        reader.fail("requirement", f"{ORIGIN!r} is the name of what the municípios of origin keep", "another name")
+    examples = reader.tables("example") if "example" in data else []
+    return RuleSet(
         id=reader.text("id"),
         title=reader.text("title"),
         citation=reader.text("citation"),
@@ -109,17 +139,24 @@ def parse(text: str, where: str) -> RuleSet:
         notice=reader.text("notice"),
         requirements=requirements,
         origin=_origin(reader.inside(data["origin"], "origin"), names) if "origin" in data else None,
-        procedure={key: data[key] for key in PROCEDURE if key in data},
+        unmeasured=unmeasured,
+        procedure=check(data, where),
+        examples=tuple(_example(reader.inside(entry, f"example {n}"), names) for n, entry in enumerate(examples, 1)),
     )
-    reader.only({*_fields(RuleSet), "requirement", "origin", *PROCEDURE} - {"requirements", "procedure"})
-    return rule_set
 
 
-def _requirement(reader: "_Reader") -> Requirement:
-    measure = reader.text("measure")
+ORIGIN = "origin"
+_ARM = {"measure", "comparison", "threshold", "by_region", "of"}
+
+
+def _requirement(reader: "_Reader", measures: tuple[str, ...]) -> Requirement:
     several = "any_of" in reader.data
+    own = {"any_of"} if several else _ARM
+    reader.only({"name", "article", "quote", "measure", "body", "ask", *own})
+    measure = reader.choice("measure", measures)
     arms = [reader.inside(entry, "any_of") for entry in reader.tables("any_of")] if several else [reader]
-    reader.only({"name", "article", "quote", "measure", "body", "ask", "any_of", *_ARM})
+    for arm in arms if several else []:
+        arm.only(_ARM)
     return Requirement(
         name=reader.text("name"),
         article=reader.text("article"),
@@ -127,30 +164,35 @@ def _requirement(reader: "_Reader") -> Requirement:
         measure=measure,
         body=reader.text("body"),
         ask=reader.text("ask"),
-        arms=tuple(_arm(arm, measure) for arm in arms),
+        arms=tuple(_arm(arm, measure, measures) for arm in arms),
     )
 
 
-_ARM = {"measure", "comparison", "threshold", "by_region", "of"}
-
-
-def _arm(reader: "_Reader", measure: str) -> Arm:
+def _arm(reader: "_Reader", measure: str, measures: tuple[str, ...]) -> Arm:
     comparison: Comparison = reader.choice("comparison", get_args(Comparison))
-    regions = reader.data.get("by_region")
-    by_region = None
-    if regions is not None:
-        if not isinstance(regions, dict) or set(regions) != set(REGIONS):
-            reader.fail("by_region", "must give every region", f"one threshold for each of {', '.join(REGIONS)}")
-        by_region = {region: reader.number(f"by_region.{region}", regions[region]) for region in REGIONS}
+    own = reader.choice("measure", measures) if "measure" in reader.data else measure
+    by_region = _by_region(reader, comparison) if "by_region" in reader.data else None
+    if by_region and "threshold" in reader.data:
+        reader.fail("threshold", "beside by_region", "one of the two")
     threshold = None if by_region else reader.number("threshold", reader.data.get("threshold"))
+    if threshold and comparison in ("share_of_state", "share_of_own", "mean_of_least_populous") and threshold > 1:
+        reader.fail("threshold", str(threshold), 'a share of at most 1, such as "0.005"')
     of = str(reader.data.get("of", ""))
-    if comparison == "share_of_state" and of not in STATE_TOTALS:
-        reader.fail("of", f"{of!r}", f"one of {', '.join(STATE_TOTALS)}")
-    if comparison == "share_of_own" and not of:
-        reader.fail("of", "missing", "the measure the share is taken of, for instance population")
-    if threshold is not None and threshold <= 0:
-        reader.fail("threshold", str(threshold), "a number above zero")
-    return Arm(str(reader.data.get("measure", measure)), comparison, threshold, by_region, of)
+    allowed = {"share_of_state": STATE_TOTALS, "share_of_own": measures}.get(comparison)
+    if allowed is None and of:
+        reader.fail("of", f"{of!r}", "none: only shares are of something")
+    if allowed is not None and of not in allowed:
+        reader.fail("of", f"{of!r}" if of else "missing", ", ".join(allowed))
+    return Arm(own, comparison, threshold, by_region, of)
+
+
+def _by_region(reader: "_Reader", comparison: str) -> dict[str, Fraction]:
+    regions = reader.data["by_region"]
+    if comparison not in ("more_than", "at_least"):
+        reader.fail("by_region", f"with comparison {comparison!r}", "with more_than or at_least only")
+    if not isinstance(regions, dict) or set(regions) != set(REGIONS):
+        reader.fail("by_region", "must give every region", f"one threshold for each of {', '.join(REGIONS)}")
+    return {region: reader.number(f"by_region.{region}", regions[region]) for region in REGIONS}
 
 
 def _origin(reader: "_Reader", names: list[str]) -> Origin:
@@ -163,6 +205,31 @@ def _origin(reader: "_Reader", names: list[str]) -> Origin:
         quote=reader.text("quote"),
         requirements=tuple(requirements),
         reading=reader.choice("reading", get_args(Reading)),
+    )
+
+
+_VERDICTS = ("met", "not_met", "undetermined", "open", "closed")
+_VOTES = ("registered", "voted", "yes", "no")
+
+
+def _example(reader: "_Reader", names: list[str]) -> Example:
+    reader.only({*_fields(Example), *_VERDICTS} - {"verdicts"})
+    data, verdicts = reader.data, {name: tuple(reader.data[name]) for name in _VERDICTS if name in reader.data}
+    votes = dict(data.get("votes", {}))
+    if not verdicts and not votes:
+        reader.fail("met", "missing", f"values of the requirement under {', '.join(_VERDICTS)}; or votes and passes")
+    if votes and (set(votes) != set(_VOTES) or not isinstance(data.get("passes"), bool)):
+        reader.fail("votes", f"{votes}", f"{', '.join(_VOTES)}, and passes = true or false")
+    return Example(
+        case=str(data.get("case", "")),
+        source=str(data.get("source", "")),
+        requirement=reader.choice("requirement", tuple(names)) if {*_VERDICTS[:3]} & verdicts.keys() else "",
+        region=reader.choice("region", REGIONS) if "region" in data else REGIONS[0],
+        figures=reader.figures("figures"),
+        state=reader.figures("state"),
+        verdicts=verdicts,
+        votes=votes,
+        passes=data.get("passes"),
     )
 
 
@@ -182,7 +249,7 @@ class _Reader:
         place = f"{key} {name!r}" if name else key
         return _Reader(data, f"{self.where}, {place}" if place else self.where)
 
-    def fail(self, key: str, what: str, allowed: str) -> None:
+    def fail(self, key: str, what: str, allowed: str) -> NoReturn:
         raise UsageError(f"key {key!r}: {what}", where=self.where, action=f"allowed: {allowed}")
 
     def only(self, allowed: set[str]) -> None:
@@ -193,11 +260,11 @@ class _Reader:
         found = self.data.get(key)
         if not isinstance(found, str) or not found.strip():
             self.fail(key, "missing" if found is None else f"{found!r}", "a text")
-        return str(found)
+        return found
 
     def choice(self, key: str, allowed: tuple[Any, ...]) -> Any:
         found = self.data.get(key)
-        if found not in allowed:
+        if not isinstance(found, str) or found not in allowed:
             self.fail(key, "missing" if found is None else f"{found!r}", ", ".join(allowed))
         return found
 
@@ -208,16 +275,25 @@ class _Reader:
         return found
 
     def number(self, key: str, found: Any) -> Fraction:
+        """Above zero, of a decimal text (not a number: TOML's are floats, and 0.005 is none of them exactly)."""
         try:
-            if not isinstance(found, str):
-                raise ValueError
-            return Fraction(found)
-        except ValueError:
-            self.fail(key, "missing" if found is None else f"{found!r}", 'a decimal text such as "0.005"')
-            raise
+            number = Fraction(found if isinstance(found, str) else "")
+        except (ValueError, ZeroDivisionError):
+            number = Fraction(0)
+        if number <= 0 or (number * FINEST).denominator != 1:
+            what = "missing" if found is None else f"{found!r}"
+            self.fail(key, what, 'a decimal text above zero, of at most 12 decimals, such as "0.005"')
+        return number
+
+    def figures(self, key: str) -> dict[str, Fraction]:
+        """A table of whole numbers and decimal texts."""
+        found = self.data.get(key, {})
+        if not isinstance(found, dict) or not all(isinstance(each, int | str) for each in found.values()):
+            self.fail(key, f"{found!r}", "a table of whole numbers and decimal texts: { population = 8000000 }")
+        return {name: Fraction(each) for name, each in found.items()}
 
     def tables(self, key: str) -> list[Mapping[str, Any]]:
         found = self.data.get(key)
         if not isinstance(found, list) or not found or not all(isinstance(entry, dict) for entry in found):
             self.fail(key, "missing or not a list of tables", f"[[{key}]] entries")
-        return list(found or [])
+        return found

@@ -1,0 +1,84 @@
+"""One rule set applied to a state: from figures to requirements, origins, joint effects, and the ranking."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from transforms.core.area_measure import area_figures
+from transforms.core.figures import DistrictFigures
+from transforms.core.remainder import after, before, parts
+from transforms.marts.conflict import joint_departures, same_origin_conflict
+from transforms.marts.eligibility import eligibility
+from transforms.marts.joint_departure import joint_departure
+from transforms.marts.origin_result import TABLE as ORIGIN_RESULT
+from transforms.marts.origin_result import origin_result
+from transforms.marts.pending import pending
+from transforms.marts.requirement_result import ORIGIN, requirement_result
+from transforms.marts.sensitivity import sensitivity
+from transforms.rules.procedure import fusion_exempt, in_federal_territory
+from transforms.rules.reading import RuleSet
+from transforms.rules.reference import Reference, reference
+
+Frames = dict[str, pl.DataFrame]
+
+
+def reference_of(core: Frames, known: DistrictFigures, rule_sets: Sequence[RuleSet]) -> Reference:
+    """What the areas of the state are compared with, under these rule sets."""
+    row = core["core.state"].row(0, named=True)
+    population = {basis: row[f"population_{basis}"] for basis in ("estimate", "census")}
+    origin = before(core["core.municipality"], known)
+    return reference(row["region"], population, core["core.state_revenue"], origin, rule_sets)
+
+
+def exempt_areas(rule_set: RuleSet, core: Frames) -> pl.DataFrame:
+    """area_id of the areas that need meet no requirement: fusions (art. 4º), federal territories (art. 7º)."""
+    areas, state = core["core.area"], core["core.state"].row(0, named=True)
+    if in_federal_territory(rule_set, state["uf"], state["as_of"]):
+        return areas.select("area_id")
+    return areas.filter((pl.col("kind") == "fusion") & pl.lit(fusion_exempt(rule_set))).select("area_id")
+
+
+def judge(
+    rule_set: RuleSet, core: Frames, known: DistrictFigures, certificates: pl.DataFrame, simulated: bool
+) -> Frames:
+    """The marts of one rule set. A fusion has no origin that could lose anything, and no requirement rows."""
+    versus = reference_of(core, known, [rule_set])
+    areas, municipalities = core["core.area"], core["core.municipality"]
+    exempt = exempt_areas(rule_set, core)
+    fusions = areas.filter(pl.col("kind") == "fusion").select("area_id")
+    judged = core["core.area_district"].join(pl.concat([exempt, fusions]).unique(), on="area_id", how="anti")
+    figures = area_figures(judged, known, certificates)
+
+    origin = before(municipalities, known)
+    taken = parts(judged, known, certificates)
+    remainder = after(taken, judged, origin, known)
+    origins = origin_result(rule_set, origin, remainder, municipalities, versus)
+    requirements = requirement_result(rule_set, figures, core["core.area_measure"], origins, versus)
+
+    refused = requirements.filter(pl.col("status") == "not_met")
+    viable = judged.select("area_id").unique().join(refused, on="area_id", how="anti")
+    joint = joint_departures(rule_set, viable, taken, judged, origin, municipalities, known, versus)
+    ranking = eligibility(
+        rule_set,
+        areas,
+        core["core.area_district"],
+        area_figures(core["core.area_district"], known, certificates),
+        municipalities,
+        requirements,
+        same_origin_conflict(joint),
+        exempt,
+        any_simulated=simulated,
+    )
+    alone = requirements.filter(pl.col("requirement") == ORIGIN).select(
+        "area_id", (pl.col("status") == "undetermined").alias("undetermined")
+    )
+    leaving = taken.select("municipality_code", "area_id").join(viable, on="area_id", how="semi")
+    leaving = leaving.join(alone, on="area_id", validate="m:1").sort("municipality_code", "area_id")
+    return {
+        "mart.requirement_result": requirements,
+        "mart.origin_result": ORIGIN_RESULT.conform(origins),
+        "mart.eligibility": ranking,
+        "mart.pending": pending(rule_set, requirements, ranking),
+        "mart.joint_departure": joint_departure(rule_set, joint, leaving, areas, municipalities),
+        "mart.sensitivity": sensitivity(rule_set, ranking, requirements, origins, figures, remainder, versus),
+    }
