@@ -29,6 +29,8 @@ TOLERANCES: Mapping[str, tuple[int, Severity]] = {
     "urban_houses": (15, "critical"),
     "collection_brl": (40, "warning"),
 }
+# Hand-supplied areas and rule sets may be taken away at will: only districts' own areas, under rule sets both have.
+OWN_AREAS = pl.col("area_id").str.contains(r"^\d{9}$")
 FLIPS_PERCENT, FLIPS = 10, 5  # areas whose status may change; fewer than so many are never refused
 _NEXT = "compare both releases with `emancipa diff`; if the change is right, run again with --accept-drift REASON"
 
@@ -63,7 +65,9 @@ def _same_states(old: Frames, new: Frames) -> bool:
 
 def _shrink(table: str, old: Frames, new: Frames) -> Violation:
     noun, key = COVERED[table]
-    had, has = (frames[table].select(key).collect() if table in frames else None for frames in (old, new))
+    had, has = (_covered(frames[table], key) if table in frames else None for frames in (old, new))
+    if had is not None and has is not None and "rule_set" in key:
+        had = had.join(has, on="rule_set", how="semi")
     rows, observed = pl.DataFrame(), ""
     if had is not None:
         left = 0 if has is None else has.height
@@ -80,6 +84,11 @@ def _shrink(table: str, old: Frames, new: Frames) -> Violation:
         observed=observed,
         rows=rows,
     )
+
+
+def _covered(frame: pl.LazyFrame, key: tuple[str, ...]) -> pl.DataFrame:
+    rows = frame.select(key)
+    return (rows.filter(OWN_AREAS) if "area_id" in key else rows).collect()
 
 
 def _moved(measure: str, old: Frames, new: Frames) -> Violation:

@@ -48,6 +48,30 @@ def test_an_absent_table_shrank_to_nothing() -> None:
     assert found.observed == "polling places fell from 18 to 0 (limit 5 %)"
 
 
+def test_case_93_a_verdict_that_vanished() -> None:
+    after = release()
+    gone = (pl.col("area_id") == "140000110") & (pl.col("requirement") == "electorate")
+    after["mart.requirement_result"] = after["mart.requirement_result"].filter(~gone)
+    (found,) = failing(release(), after)
+    assert found.observed == "requirement results fell from 10 to 9 (limit 5 %)"
+    assert found.rows.rows() == [("lc_1_1967", "140000110", "electorate")]
+
+
+def test_what_is_hand_supplied_may_be_taken_away() -> None:
+    after = release()
+    by_hand = pl.col("area_id").is_in(["F", "G"])
+    for name in ("core.area", "mart.requirement_result"):
+        after[name] = after[name].filter(~by_hand)
+    assert failing(release(), after) == []
+
+
+def test_a_rule_set_that_was_not_asked_for_is_not_missed() -> None:
+    before = release()
+    other = before["mart.requirement_result"].with_columns(rule_set=pl.lit("plp_137_2015"))
+    before["mart.requirement_result"] = pl.concat([before["mart.requirement_result"], other])
+    assert failing(before, release()) == []
+
+
 def test_the_first_release_has_nothing_to_drift_from() -> None:
     found = drift.violations({}, release())
     assert len(found) == len(drift.COVERED) + len(drift.TOLERANCES) + 1
