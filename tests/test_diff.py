@@ -29,7 +29,10 @@ def write(folder: Path, *, people: int = 9500, status: str = "not_met", **facts:
         "threshold": facts.get("threshold", Decimal(10000)),
     }  # fmt: skip
     rows: dict[str, list[dict[str, Any]]] = {
-        "mart.eligibility": [{"rule_set": "lc_1_1967", "area_id": AREA, "area_name": "Lajinha", "status": verdict}],
+        "mart.eligibility": [
+            {"rule_set": "lc_1_1967", "area_id": AREA, "area_name": "Lajinha", "status": verdict},
+            {"rule_set": "lc_1_1967", "area_id": "other", "rank": facts.get("other_rank", 2)},
+        ],
         "mart.requirement_result": [result],
         "core.area": [{"area_id": AREA, "area_name": "Lajinha"}, *facts.get("areas", [])],
         "core.area_measure": [
@@ -107,6 +110,17 @@ def test_a_flip_names_its_cause(tmp_path: Path, facts: dict[str, Any], cause: st
     assert "## Verdicts: 2 changes, 1 in the status of an area" in text
     assert f"| Lajinha ({AREA}) | ineligible | eligible | population: {cause} |" in text
     assert text.index("## Verdicts") < text.index("## Figures") < text.index("## Coverage")
+
+
+def test_a_rank_alone_changes_because_others_do_and_comes_after_the_verdicts(tmp_path: Path) -> None:
+    one = write(tmp_path / "one")
+    two = write(tmp_path / "two", status="undetermined", rule="r2", other_rank=1)
+    found = diff.write(two, one)
+    assert rows_of(found.filter(field="rank"), "verdict", "item", "before", "after", "cause") == [
+        ("other", "2", "1", "other areas moved")
+    ]
+    lines = [line for line in (two / "diff.md").read_text(encoding="utf-8").splitlines() if "lc_1_1967" in line]
+    assert ["status" in line.split("|")[1] for line in lines] == [True, True, False]
 
 
 def test_figures_and_files_that_moved_are_listed(tmp_path: Path) -> None:

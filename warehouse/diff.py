@@ -207,17 +207,20 @@ def _covered(table: str, item: str, field: str, before: str | None, after: str |
 
 
 def _with_causes_of_areas(rows: Sequence[Row]) -> Iterator[Row]:
-    """An area's verdict changed for the causes that changed its requirements' verdicts; its rank, for any."""
+    """An area's verdict changed for what changed its requirements'; a rank alone, because other areas moved."""
     causes: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
         if row["table_name"] == "mart.requirement_result":
             causes.setdefault((row["rule_set"], row["item"]), {})[f"{row['detail']}: {row['cause']}"] = None
+    moved = {row["item"] for row in rows if row["field"] != "rank"}
     for row in rows:
-        if row["table_name"] == "mart.eligibility":
-            own = causes.get((row["rule_set"], row["item"]))
-            yield {**row, "cause": " / ".join(own) if own else row["cause"]}
-        else:
+        own = causes.get((row["rule_set"], row["item"]))
+        if row["table_name"] != "mart.eligibility":
             yield row
+        elif row["item"] not in moved:
+            yield {**row, "cause": "other areas moved"}
+        else:
+            yield {**row, "cause": " / ".join(own) if own else row["cause"]}
 
 
 def _named(rows: Iterable[Row], before: Release, after: Release) -> Iterator[Row]:
@@ -244,7 +247,7 @@ def markdown(found: pl.DataFrame, before: Release | None, after: Release) -> str
     titles = dict(zip(SECTIONS, ("Verdicts", "Figures", "Coverage"), strict=True))
     order = pl.col("field").replace_strict({"status": 0, "likely": 1, "indication": 2, "rank": 3}, default=4)
     for section, title in titles.items():
-        rows = found.filter(pl.col("section") == section).sort("table_name", order, *DIFFERENCE.key)
+        rows = found.filter(pl.col("section") == section).sort(order, "table_name", *DIFFERENCE.key)
         parts.append(f"## {title}: {_number(rows)}")
         if rows.height:
             parts.append(_grid(rows.head(SHOWN)))
