@@ -67,14 +67,15 @@ def refused(results: pl.DataFrame) -> pl.DataFrame:
     return results.filter((pl.col("severity") == "critical") & (pl.col("status") != "passed"))
 
 
-def require(results: pl.DataFrame) -> None:
-    """Raise ChecksRefused where a critical check did not pass, naming the first ones."""
+def require(results: pl.DataFrame, folder: Path | None = None) -> None:
+    """Raise ChecksRefused where a critical check did not pass, naming the first ones and where the report is."""
     stopping = refused(results)
     if stopping.is_empty():
         return
     first = "; ".join(f"{row['check_name']} {_where(row)}: {row['observed']}" for row in stopping.head(3).to_dicts())
     raise ChecksRefused(
         f"{stopping.height} critical check{'s' if stopping.height > 1 else ''} did not pass: {first}",
+        where=str(folder / "checks.txt") if folder else "",
         action="nothing was published; checks.txt lists each failure with its rows and the next step",
     )
 

@@ -11,7 +11,7 @@ import polars as pl
 
 import expectations
 from expectations import domain, drift, gx, report
-from expectations.check import Violation
+from expectations.check import of_query
 from flows.pipeline import Outcome, Polled, Run, stale
 from transforms.catalog import tables
 from transforms.schema import Table
@@ -75,24 +75,13 @@ def check(making: Making, folder: Path, fresh: pl.DataFrame) -> pl.DataFrame:
     """Judge everything; write the report into the folder, then refuse if anything critical failed."""
     frames = {name: frame for name, (_, frame) in making.content.items()}
     truths = domain.violations({**frames, meta.SOURCE_FRESHNESS.name: fresh})
-    truths += [_violation(finding) for finding in build.findings(folder / DATABASE)]
+    truths += [of_query(one.name, one.header, one.rows, one.error) for one in build.findings(folder / DATABASE)]
     truths += drift.violations(_frames_of(making), frames, making.run.accept_drift)
     pages: dict[str, str] = {}
     results = expectations.judge(making.content, truths, pages=pages)
     report.write(folder / "checks", results, pages)
-    report.require(results)
+    report.require(results, folder / "checks")
     return results
-
-
-def _violation(finding: build.Finding) -> Violation:
-    return Violation(
-        name=finding.name,
-        severity="warning" if finding.header.get("severity") == "warning" else "critical",
-        reason=finding.header.get("reason", ""),
-        next_step=finding.header.get("next step", ""),
-        rows=finding.rows,
-        error=finding.error,
-    )
 
 
 def _frames_of(making: Making) -> dict[str, pl.LazyFrame]:
