@@ -33,7 +33,7 @@ _WINDOWS = "".join(bytes((byte,)).decode("latin-1" if byte in _HOLES else "cp125
 _QUOTED = re.compile(rb'"[^"]*"')
 
 # What a damaged archive raises, member or directory.
-BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, RuntimeError)
+BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, IndexError, EOFError, OSError, ValueError, RuntimeError)
 
 
 def read(

@@ -173,7 +173,7 @@ def _flat(body: Any) -> pl.DataFrame:
     """SIDRA: one row a figure, its place under the heading of its level."""
     rows = flat_rows(body, NAME)
     _demand_variable(set(rows["Variável (Código)"]))
-    place = next(name for name in ("Município", "Unidade da Federação") if name in rows.columns)
+    place = "Município" if "Município" in rows.columns else "Unidade da Federação"
     return rows.select(
         ("N" + pl.col("Nível Territorial (Código)")).alias("level"),
         pl.col(f"{place} (Código)").alias("location_code"),
