@@ -4,11 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from importlib.resources import files
 from typing import Any
 
 import polars as pl
 
 from transforms.catalog import tables
+from transforms.core.figures import FIGURES
+from transforms.rules.reading import RuleSet, parse
+from transforms.screen import screen
 from transforms.sources import Scope
 
 AS_OF = date(2026, 11, 30)
@@ -37,9 +41,13 @@ class Invented:
         estimate: bool = True,
         voters: int | None = None,
         dwellings: int = 5000,
+        houses: int | None = None,
         name: str | None = None,
     ) -> None:
-        """A census district with its polling place (given by hand), in a município named after its code."""
+        """A census district with its polling place (given by hand), in a município named after its code.
+
+        `houses`: those of its one urban centre, known exactly; without it the census of sectors has nothing.
+        """
         municipality, name = code[:7], name or f"Distrito {code[7:]} {code[:7]}"
         common = {
             "district_code": code,
@@ -56,6 +64,8 @@ class Invented:
             private_dwellings=dwellings,
             occupied_dwellings=dwellings,
         )
+        if houses is not None:
+            self.sector(code, houses)
         if voters is not None:
             self.polling_place(municipality, str(1000 + int(code[7:])), voters, code)
         if estimate and population is not None:
@@ -63,6 +73,21 @@ class Invented:
 
     _estimates: dict[str, int] = field(default_factory=dict)
     state_estimate: int | None = None
+
+    def sector(self, district: str, houses: int, *, urban: bool = True) -> None:
+        """A census sector, in a town or not, all of whose dwellings are occupied houses."""
+        code = f"{district}000001"
+        situation = "1" if urban and houses else "8"
+        counted = {"private_dwellings": houses, "occupied_dwellings": houses}
+        self.add(
+            "ibge_census_sectors__sector",
+            sector_code=code,
+            district_code=district,
+            situation_code=situation,
+            population=houses,
+            **counted,
+        )
+        self.add("ibge_census_sectors__houses", sector_code=code, houses=houses, private_occupied=houses)
 
     def polling_place(self, municipality: str, place: str, voters: int, district: str | None) -> None:
         self.add(
@@ -181,6 +206,22 @@ class Invented:
                 account_name=account,
                 value=self.state_tax,
             )
+
+
+def unit(**figures: int | None) -> pl.DataFrame:
+    """One unit with figures: `population` and `electorate` stand for all their columns, `electorate_low` for one."""
+    columns = {column: figures.get(column, figures.get(column.rsplit("_", 1)[0])) for column in FIGURES}
+    return pl.DataFrame([columns], schema=dict.fromkeys(FIGURES, pl.Int64))
+
+
+def rules(name: str = "lc_1_1967") -> RuleSet:
+    """A rule set that comes with the program."""
+    return parse((files("transforms.rules") / f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
+
+
+def screened(state: Invented, *rule_sets: RuleSet) -> dict[str, pl.DataFrame]:
+    """Every core and mart table of an invented state, under LC 1/1967 unless other rules are given."""
+    return screen(state.staged(), state.scope, rule_sets or (rules(),))
 
 
 def _frame(schema: Mapping[str, pl.DataType], rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
