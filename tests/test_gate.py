@@ -121,7 +121,7 @@ def test_case_15_duplicate_reference_rows() -> None:
 def test_case_79_a_failed_gate_raises_and_leaves_its_report(tmp_path: Path) -> None:
     results = judged(with_cell("name", None))
     report.write(tmp_path, results)
-    with pytest.raises(ChecksRefused, match="1 critical check did not pass: not_null core.district.name") as refusal:
+    with pytest.raises(ChecksRefused, match=r"1 critical check did not pass: not_null core\.district\.name") as refusal:
         report.require(results, tmp_path)
     assert refusal.value.where == str(tmp_path / "checks.txt")
     assert "CRITICAL failed: not_null core.district.name" in (tmp_path / "checks.txt").read_text()
