@@ -119,6 +119,16 @@ def test_case_08_a_null_micro_region_loses_no_row(shared: Path) -> None:
     ]
 
 
+def test_case_10_the_seat_is_told_by_its_code(shared: Path) -> None:
+    rows = (shared / "cases/10-seat-district-as-candidate/distritos.csv").read_text().split()[1:]
+    codes = [int(row.split(";")[0]) for row in rows if row[0].isdigit()]
+    found = localities.parse_district(
+        as_json([locality(code, id=3106200, **{"regiao-imediata": None}) for code in codes])
+    )
+    assert found.height == 2
+    assert found.filter(~is_seat(pl.col("district_code")))["district_code"].to_list() == ["310620010"]
+
+
 def test_case_11_other_levels_are_no_districts(shared: Path) -> None:
     codes = (shared / "cases/11-wrong-geographic-level/codigos.csv").read_text().split()[1:]
     good, *others = map(int, codes)
