@@ -255,6 +255,17 @@ def test_rollback_goes_one_back_or_where_it_is_told_and_is_recorded(tmp_path: Pa
     assert publish.history(tmp_path)[3].reason == "wrong figures"
 
 
+def test_an_older_release_opens_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, _ = (release(tmp_path, figure, NOW + timedelta(days=figure)) for figure in (1, 2))
+    monkeypatch.setenv("EMANCIPA_DATA", str(tmp_path))
+    with warehouse.connect(release=first) as database:
+        assert database.execute("SELECT DISTINCT value FROM figure").fetchall() == [(1,)]
+    with warehouse.connect() as database:
+        assert database.execute("SELECT DISTINCT value FROM figure").fetchall() == [(2,)]
+    with pytest.raises(UsageError, match="no release 2020"):
+        warehouse.connect(release="2020")
+
+
 def test_rollback_without_a_target_says_what_is_at_hand(tmp_path: Path) -> None:
     only = release(tmp_path, 1)
     with pytest.raises(UsageError, match=only):

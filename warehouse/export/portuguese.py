@@ -69,6 +69,8 @@ VOCABULARY: Mapping[str, str] = {
     "district": "distrito",
     "group": "conjunto de distritos",
     "fusion": "fusão",
+    "increase": "aumento",
+    "decrease": "redução",
     # bodies
     "IBGE": "IBGE",
     "TRE": "TRE",
