@@ -212,7 +212,7 @@ def call(tokens: Sequence[str]) -> int:
     """One command's exit code; what went wrong is told on standard error, as people need it."""
     debug = "--debug" in tokens
     try:
-        app(list(tokens), exit_on_error=False, print_error=False)
+        app(list(tokens), exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         return _told(UsageError(str(error), action="emancipa --help"), debug=debug)
     except EmancipaError as error:

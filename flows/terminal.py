@@ -85,8 +85,8 @@ def percent(value: Decimal | None) -> str | None:
 
 
 def line(text: str = "") -> None:
-    """A line of the result, on standard output."""
-    _console().print(text, markup=False)
+    """A line of the result, on standard output; never broken in two, so that a path can be copied."""
+    _console().print(text, markup=False, soft_wrap=True)
 
 
 def heading(text: str) -> None:
