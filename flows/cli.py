@@ -194,6 +194,22 @@ def query(sql: str, /, *, common: Common = COMMON) -> None:
 
 
 @app.command
+def diff(before: str | None = None, after: str | None = None, /, *, common: Common = COMMON) -> None:
+    """What changed between two releases, consequences first. Default: the current one and the one before it."""
+    from flows import comparing  # noqa: PLC0415
+
+    comparing.diff(common.folder, before, after, as_json=common.json)
+
+
+@app.command
+def dictionary(*, check: Annotated[bool, Parameter(negative="")] = False, common: Common = COMMON) -> None:
+    """Write the data dictionary in both languages; with --check, say whether it is up to date (exit 2 if not)."""
+    from flows import comparing  # noqa: PLC0415
+
+    comparing.dictionary(check=check, as_json=common.json)
+
+
+@app.command
 def rollback(release: str | None = None, /, *, reason: str = "", common: Common = COMMON) -> None:
     """Point readers at the release before the current one, or at the one named."""
     from warehouse import publish  # noqa: PLC0415

@@ -6,7 +6,8 @@ The command line and the Prefect flow call these very steps. Nothing readers see
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import polars as pl
@@ -15,15 +16,17 @@ from flows.fetch import Asked, Client, poll
 from flows.rule_files import RuleFile
 from flows.settings import Settings
 from transforms.catalog import sources, tables
-from transforms.errors import SourceChanged, SourceUnavailable
+from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable
 from transforms.screen import screen
 from transforms.sources import Scope, Source
-from warehouse import publish, release
+from warehouse import meta, publish, release
 from warehouse.snapshots import Poll, Store
-from warehouse.staging import stage
+from warehouse.staging import stage, sweep
 
 Polled = list[tuple[Source, Poll]]
 Say = Callable[[str], None]
+STAGING = "staging"
+UNUSED_DAYS = 120  # parsed answers that no run has used for so long are parsed again if ever needed
 
 
 def quiet(_line: str) -> None:
@@ -64,16 +67,47 @@ class Outcome:
 
 
 def run(this: Run) -> Outcome:
-    """The whole of it, holding the data folder's lock."""
+    """The whole of it, holding the data folder's lock; how it ended is recorded, whatever it was."""
     with publish.lock(this.data, now=this.now):
-        this.store.sweep()
-        fetched = fetch(this)
-        polled = usable(this, fetched)
-        fingerprint = fingerprint_of(this, polled)
-        if (same := publish.already(this.data, fingerprint)) is not None:
-            this.say("nothing new: every source and rule is as in the current release")
-            return Outcome(same, this.data / publish.RELEASES / same, is_new=False, stale=stale(this, polled))
-        return make_release(this, polled, fingerprint)
+        try:
+            outcome = steps(this)
+        except EmancipaError as error:
+            record(this, type(error).__name__, error.exit_code, message=str(error))
+            raise
+        except Exception as error:
+            record(this, "bug", 1, message=f"{type(error).__name__}: {error}")
+            raise
+        record(this, "published" if outcome.is_new else "nothing_new", 0, release=outcome.release)
+        return outcome
+
+
+def record(this: Run, outcome: str, exit_code: int, *, release: str | None = None, message: str = "") -> None:
+    """One line of the data folder's ledger of runs (meta.run)."""
+    ended = meta.Run(
+        started_at=this.now,
+        finished_at=datetime.now(UTC),
+        uf=this.scope.uf,
+        as_of=this.scope.as_of,
+        outcome=outcome,
+        exit_code=exit_code,
+        release=release,
+        message=" ".join(message.split()),
+        version=version("emancipa"),
+    )
+    meta.record_run(this.data, ended)
+
+
+def steps(this: Run) -> Outcome:
+    """Fetch, then build if anything is new. The lock is held."""
+    this.store.sweep()
+    sweep(this.data / STAGING, this.now.timestamp() - UNUSED_DAYS * 86_400)
+    fetched = fetch(this)
+    polled = usable(this, fetched)
+    fingerprint = fingerprint_of(this, polled)
+    if (same := publish.already(this.data, fingerprint)) is not None:
+        this.say("nothing new: every source and rule is as in the current release")
+        return Outcome(same, this.data / publish.RELEASES / same, is_new=False, stale=stale(this, polled))
+    return make_release(this, polled, fingerprint)
 
 
 def fetch(this: Run, wanted: Mapping[str, Source] | None = None) -> dict[str, Poll]:
@@ -148,7 +182,7 @@ def staged(this: Run, polled: Polled) -> tuple[dict[str, pl.LazyFrame], list[str
     left_out = []
     for source, good in polled:
         try:
-            frames |= stage(this.store, [(source, good)], this.data / "staging")
+            frames |= stage(this.store, [(source, good)], this.data / STAGING)
         except (SourceChanged, SourceUnavailable) as error:
             if source.required:
                 raise

@@ -1,0 +1,50 @@
+"""`emancipa diff` and `emancipa dictionary`: what changed between releases, and what every column means."""
+
+from pathlib import Path
+
+from flows import terminal
+from flows.releasing import every_table
+from transforms.errors import UsageError
+from warehouse import dictionary as words
+from warehouse import diff as differences
+from warehouse import publish
+
+
+def diff(data: Path, before: str | None, after: str | None, *, as_json: bool) -> None:
+    """Two releases by id; the current one where `after` is not given, its state's one before where `before` is not."""
+    at_hand = publish.releases(data)
+    newer = after or publish.current(data)
+    if newer is None:
+        raise UsageError("nothing has been published here yet", where=str(data), action="emancipa run --uf UF first")
+    older = before or _before(data, newer, at_hand)
+    for name in (older, newer):
+        if name is not None and name not in at_hand:
+            raise UsageError(f"no release {name}", where="diff", action=f"releases at hand: {', '.join(at_hand)}")
+    if older is None:
+        terminal.as_json([]) if as_json else terminal.line(f"{newer} is the first release of its state")
+        return
+    a, b = (differences.read(data / publish.RELEASES / name) for name in (older, newer))
+    found = differences.differences(a, b)
+    terminal.as_json(found.to_dicts()) if as_json else terminal.line(differences.markdown(found, a, b))
+
+
+def _before(data: Path, release: str, at_hand: list[str]) -> str | None:
+    state = publish.manifest(data, release)["uf"]
+    earlier = [name for name in at_hand if name < release and publish.manifest(data, name)["uf"] == state]
+    return earlier[-1] if earlier else None
+
+
+def dictionary(*, check: bool, as_json: bool) -> None:
+    """Write both files, or raise UsageError where they do not say what the declarations say."""
+    tables = every_table()
+    if check:
+        if stale := words.stale(tables):
+            raise UsageError(
+                f"the dictionary is out of date: {', '.join(path.name for path in stale)}",
+                where="dictionary",
+                action="emancipa dictionary",
+            )
+        terminal.as_json({"stale": []}) if as_json else terminal.line("the dictionary is up to date")
+        return
+    paths = [str(path) for path in words.write(tables)]
+    terminal.as_json({"written": paths}) if as_json else terminal.line("\n".join(paths))
