@@ -12,9 +12,7 @@ MUNICIPALITY = Column(
     "Código do município",
     pattern=MUNICIPALITY_CODE,
 )
-MUNICIPALITY_NAME = Column(
-    "municipality_name", Kind.TEXT, "Name of the município, as IBGE writes it.", "Município"
-)
+MUNICIPALITY_NAME = Column("municipality_name", Kind.TEXT, "Name of the município, as IBGE writes it.", "Município")
 DISTRICT = Column(
     "district_code",
     Kind.CODE,
@@ -35,21 +33,13 @@ EVIDENCE_LEVELS = ("certified", "official", "derived", "simulated", "missing")
 MEASURES = ("population_census", "population_estimate", "electorate", "urban_houses", "collection_brl")
 REQUIREMENTS = ("population", "electorate", "urban_houses", "collection")
 
-AREA = Column(
-    "area_id", Kind.TEXT, "The area: a district's 9-digit code, or the id given in candidates.csv.", "Área"
-)
+AREA = Column("area_id", Kind.TEXT, "The area: a district's 9-digit code, or the id given in candidates.csv.", "Área")
 AREA_NAME = Column("area_name", Kind.TEXT, "Name of the area.", "Nome da área")
 RULE_SET = Column("rule_set", Kind.TEXT, "Id of the rule set applied.", "Regra")
 MEASURE = Column("measure", Kind.TEXT, "What is measured.", "Medida", values=MEASURES)
-LOW = Column(
-    "low", Kind.EXACT, "The least the figure can be, given the data.", "Mínimo", Unit.VARIES, nullable=True
-)
-VALUE = Column(
-    "value", Kind.EXACT, "The figure itself, or its best estimate.", "Valor", Unit.VARIES, nullable=True
-)
-HIGH = Column(
-    "high", Kind.EXACT, "The most the figure can be, given the data.", "Máximo", Unit.VARIES, nullable=True
-)
+LOW = Column("low", Kind.EXACT, "The least the figure can be, given the data.", "Mínimo", Unit.VARIES, nullable=True)
+VALUE = Column("value", Kind.EXACT, "The figure itself, or its best estimate.", "Valor", Unit.VARIES, nullable=True)
+HIGH = Column("high", Kind.EXACT, "The most the figure can be, given the data.", "Máximo", Unit.VARIES, nullable=True)
 UNIT = Column(
     "unit", Kind.TEXT, "Unit of the figures of the row.", "Unidade", values=("persons", "voters", "houses", "BRL")
 )

@@ -60,9 +60,7 @@ def decimal(text: str, *, decimal_mark: str | None = None) -> Decimal:
         plain = body
     elif decimal_mark != "." and "," in body and (_GROUPED.fullmatch(body) or _COMMA.fullmatch(body)):
         plain = body.replace(".", "").replace(",", ".")
-    elif decimal_mark == "," and _GROUPED.fullmatch(body):
-        plain = body.replace(".", "")
-    elif body.count(".") > 1 and _GROUPED.fullmatch(body):
+    elif (decimal_mark == "," and _GROUPED.fullmatch(body)) or (body.count(".") > 1 and _GROUPED.fullmatch(body)):
         plain = body.replace(".", "")
     elif decimal_mark != "," and _POINT.fullmatch(body) and (decimal_mark == "." or not _GROUPED.fullmatch(body)):
         plain = body
