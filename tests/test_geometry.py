@@ -71,7 +71,7 @@ def test_the_outer_edge_is_no_border_and_far_ones_are_measured_too() -> None:
     ]
 
 
-def test_nothing_within_50_km_has_no_distance() -> None:
+def test_nothing_within_64_km_has_no_distance() -> None:
     pair: Any = np.array([shapely.box(-50, -20, -49.9, -19.9), shapely.box(-48, -20, -47.9, -19.9)])
     found = geometry.nearest(geometry.borders(pair), np.array([-49.95]), np.array([-19.95]), np.array([0]))
     assert found.is_empty()

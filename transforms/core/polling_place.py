@@ -90,7 +90,7 @@ TABLE = Table(
         Column(
             "border_distance_m",
             Kind.FLOAT,
-            "Metres from the coordinate used to the nearest other district of the mesh, up to 50 km; null without a "
+            "Metres from the coordinate used to the nearest other district of the mesh, up to 64 km; null without a "
             "coordinate inside the município.",
             "Distância da divisa (m)",
             Unit.METRES,
@@ -276,20 +276,18 @@ def _located(places: pl.DataFrame, mesh: pl.DataFrame | None, districts: pl.Data
 def _inside(places: pl.DataFrame, prefix: str, shapes: NDArray[Any], polygons: pl.DataFrame) -> pl.DataFrame:
     """Places whose coordinate lies in a district of their município: index, polygon, district, x, y.
 
-    On a border shared by two of them the smaller code holds it, and the border's flag tells.
+    On a border shared by two of them the smaller code holds it, and the flag tells.
     """
     points = places.select("index", "municipality_code", x=f"{prefix}longitude", y=f"{prefix}latitude").drop_nulls()
-    point, polygon = geometry.covering(shapes, points["x"].to_numpy(), points["y"].to_numpy())
-    pairs = pl.DataFrame({"point": point, "polygon": polygon}, schema={"point": pl.Int64, "polygon": pl.Int64})
-    return (
-        points.with_columns(point=pl.int_range(pl.len()))
-        .join(pairs, on="point", validate="1:m")
-        .join(polygons, on="polygon", validate="m:1")
-        .filter(pl.col("district").str.head(7) == pl.col("municipality_code"))
-        .sort("index", "district")
-        .unique("index", keep="first", maintain_order=True)
-        .select("index", "polygon", "district", "x", "y")
+    municipalities = polygons["district"].str.head(7)
+    polygon = geometry.holder(
+        shapes,
+        municipalities.cast(pl.Int64).to_numpy(),
+        points["x"].to_numpy(),
+        points["y"].to_numpy(),
+        points["municipality_code"].cast(pl.Int64).to_numpy(),
     )
+    return points.with_columns(polygon=pl.Series(polygon, dtype=pl.Int64)).join(polygons, on="polygon", validate="m:1")
 
 
 def _assigned(places: pl.DataFrame) -> pl.DataFrame:
