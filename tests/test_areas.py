@@ -278,8 +278,8 @@ def test_money_of_a_set(districts: str, stated: str, money: tuple[int, int, int]
 
 def test_money_of_a_set_of_which_part_is_unknown_is_at_least_the_known() -> None:
     own = {"collection_stated": True} | {f"collection_{end}": 250 for end in ("low", "value", "high")}
-    nothing = {f"collection_{end}": None for end in ("low", "value", "high")}
-    about = known(**{f"d{A}": own, f"d{C}": nothing})
+    nothing: dict[str, object] = {f"collection_{end}": None for end in ("low", "value", "high")}
+    about = known(**{f"d{A}": own}, **{f"d{C}": nothing})
     about.municipalities[1, "collection"] = None
     assert [of("AC", about)[f"collection_{end}"] for end in ("low", "value", "high")] == [250, None, None]
     assert [of("C", about)[f"collection_{end}"] for end in ("low", "value", "high")] == [None, None, None]
@@ -292,23 +292,24 @@ counts = st.integers(0, 50)
 def test_a_wider_area_never_has_less_of_anything(data: st.DataObject, districts: str) -> None:
     changes = {}
     for code in (A, B, C):
-        low, more, most = (data.draw(counts) for _ in range(3))
+        low, between, above = (data.draw(counts) for _ in range(3))
         row: dict[str, object] = {"population_census": data.draw(counts), "population_estimate": data.draw(counts)}
         placeless = data.draw(st.booleans())
         row |= {"electorate_low": 0, "electorate_value": None, "places": 0} if placeless else {}
         for measure in ("urban_houses", "collection"):
-            row |= {f"{measure}_low": low, f"{measure}_value": low + more, f"{measure}_high": low + more + most}
+            row |= {f"{measure}_low": low, f"{measure}_value": low + between, f"{measure}_high": low + between + above}
         row |= {"clustered": data.draw(st.booleans()), "collection_stated": False, "collection_low": 0}
         changes[f"d{code}"] = row
     about = known(**changes)
     less = of(districts, about)
     for wider in {"".join(sorted({*districts, other})) for other in "ABC"}:
-        more_ = of(wider, about)
+        greater = of(wider, about)
         for name, value in less.items():
-            if value is None or more_[name] is None:  # what is not known of a part is not known of the whole
-                assert more_[name] is None or not name.endswith("_high")
+            more = greater[name]
+            if value is None or more is None:  # what is not known of a part is not known of the whole
+                assert more is None or not name.endswith("_high")
             else:
-                assert more_[name] >= value, name
+                assert more >= value, name
 
 
 @given(st.randoms(use_true_random=False), st.sampled_from(["AB", "ABC"]))

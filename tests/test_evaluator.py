@@ -33,7 +33,7 @@ def judged(name: str, units: pl.DataFrame, reference: Reference | None = None, l
     return evaluate(law.requirement(name), units, reference or state(), []).row(0, named=True)
 
 
-def verdict(name: str, reference: Reference | None = None, law: RuleSet = LAW, **figures: int | None) -> object:
+def verdict(name: str, reference: Reference | None = None, law: RuleSet = LAW, /, **figures: int | None) -> object:
     return judged(name, unit(**figures), reference, law)["status"]
 
 
@@ -224,7 +224,7 @@ EITHER = law(
     ],
 )
 def test_any_of_across_measures(population: int | None, electorate: int | None, expected: str) -> None:
-    assert verdict("r", law=EITHER, population=population, electorate=electorate) == expected
+    assert verdict("r", None, EITHER, population=population, electorate=electorate) == expected
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_an_arm_without_data_may_still_be_met_but_not_rule_another_out() -> None
     )
     row = judged("r", unit(urban_houses=100), law=own)
     assert (row["status"], row["reason"], row["by_value"]) == (UNDETERMINED, "no data for buildings", None)
-    assert verdict("r", law=own, urban_houses=151) == MET
+    assert verdict("r", None, own, urban_houses=151) == MET
 
 
 figure = st.integers(0, 20_000)

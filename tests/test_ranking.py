@@ -46,8 +46,9 @@ def row(area: str, **changes: object) -> dict[str, object]:
 
 
 def order(*rows: dict[str, object]) -> list[tuple[str, int]]:
-    schema = {"area_id": pl.String, "status": pl.String, "likely": pl.String, "requirements_met": pl.Int64}
-    schema |= {"smallest_margin": pl.Decimal(18, 4), "population": pl.Int64}
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {"smallest_margin": pl.Decimal(18, 4)}
+    schema |= {"area_id": pl.String, "status": pl.String, "likely": pl.String, "requirements_met": pl.Int64}
+    schema |= {"population": pl.Int64}
     return ranked(pl.DataFrame(list(rows), schema=schema)).select("area_id", "rank").rows()
 
 
