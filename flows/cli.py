@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -19,6 +19,7 @@ from flows import terminal
 from transforms.errors import EmancipaError, UsageError
 
 if TYPE_CHECKING:
+    from flows.order import Order
     from flows.pipeline import Run
     from flows.settings import Settings
 
@@ -43,8 +44,7 @@ class Common:
         """Environment, .env and these words."""
         from flows.settings import settings  # noqa: PLC0415
 
-        found = settings(data=self.data, inputs=inputs)
-        return found.model_copy(update={"data": found.data / "sample"}) if self.sample else found
+        return settings(sample=self.sample, data=self.data, inputs=inputs)
 
     @property
     def folder(self) -> Path:
@@ -81,51 +81,46 @@ def run(
     accept_drift
         Publish although figures moved more than they should since the last release; the reason is recorded.
     """
-    from flows import pipeline, report  # noqa: PLC0415
+    from flows import notify, pipeline, report  # noqa: PLC0415
+    from flows.order import run_of  # noqa: PLC0415
 
-    this = plan(
+    asked = order(
         common, uf=uf, as_of=as_of, rules=rules or [], offline=offline, inputs=inputs, accept_drift=accept_drift
     )
-    report.of_run(pipeline.run(this), as_json=common.json)
+    if recorded(common):
+        from flows.nightly import as_flow, nightly  # noqa: PLC0415
+
+        outcome = as_flow(nightly, asked)
+    else:
+        outcome = notify.attended(run_of(asked), pipeline.run)
+    report.of_run(outcome, as_json=common.json)
 
 
-def plan(
-    common: Common,
-    *,
-    uf: str | None,
-    as_of: date | None,
-    rules: Sequence[str],
-    offline: bool = False,
-    inputs: Path | None = None,
-    accept_drift: str = "",
-) -> "Run":
-    """A run as asked for. The state has no default but EMANCIPA_UF; the date's is today, where Brazil's capital is."""
-    from zoneinfo import ZoneInfo  # noqa: PLC0415
+def plan(common: Common, **words: Any) -> "Run":
+    """A run as asked for."""
+    from flows.order import run_of  # noqa: PLC0415
 
-    from flows import rule_files, sample  # noqa: PLC0415
-    from flows.pipeline import Run  # noqa: PLC0415
-    from transforms.codes import state  # noqa: PLC0415
-    from transforms.sources import Scope  # noqa: PLC0415
-    from warehouse import sample as bundled  # noqa: PLC0415
+    return run_of(order(common, **words))
 
-    settings = common.settings(inputs)
-    now = datetime.now(UTC)
-    asked = bundled.UF if common.sample else uf or settings.uf
-    if asked is None:
-        raise UsageError("which state?", where="--uf", action="give --uf UF, for instance --uf ES, or set EMANCIPA_UF")
-    if common.sample and uf not in {None, bundled.UF}:
-        raise UsageError(f"the sample is {bundled.UF}, not {uf}", where="--uf", action="leave out --uf or --sample")
-    today = bundled.AS_OF if common.sample else now.astimezone(ZoneInfo("America/Sao_Paulo")).date()
-    return Run(
-        scope=Scope(state(asked).uf, as_of or today),
-        rules=rule_files.read(rules),
-        settings=settings,
-        client=None if offline else sample.client(settings, bundled=common.sample),
-        now=now,
-        simulated=bundled.SIMULATED if common.sample else frozenset(),
-        accept_drift=accept_drift,
-        say=terminal.say,
-    )
+
+def order(common: Common, *, rules: Sequence[str] = (), **words: Any) -> "Order":
+    """What was asked for, as plain values."""
+    from flows.order import Order  # noqa: PLC0415
+
+    return Order(data=common.data, sample=common.sample, rules=tuple(rules), **words)
+
+
+def recorded(common: Common) -> bool:
+    """Whether a Prefect API is configured and answers. One that does not keeps no run from its work."""
+    if not (url := os.environ.get("PREFECT_API_URL")):
+        return False
+    from flows.serve import answers, quiet  # noqa: PLC0415  Prefect takes a second to import
+
+    quiet(common.folder)
+    if answers():
+        return True
+    terminal.say(f"the Prefect API at {url} does not answer: this run is not recorded there")
+    return False
 
 
 @app.command
@@ -141,7 +136,7 @@ def fetch(
     """Fetch the sources into the snapshots, or place a file downloaded by hand; build nothing."""
     from flows import fetching  # noqa: PLC0415
 
-    this = plan(common, uf=uf, as_of=as_of, rules=[], inputs=inputs)
+    this = plan(common, uf=uf, as_of=as_of, inputs=inputs)
     fetching.fetch(this, source or [], file or [], as_json=common.json)
 
 
@@ -216,6 +211,22 @@ def rollback(release: str | None = None, /, *, reason: str = "", common: Common 
 
     back = publish.rollback(common.folder, release, now=datetime.now(UTC), reason=reason)
     terminal.as_json({"release": back}) if common.json else terminal.line(f"readers are on {back}")
+
+
+@app.command
+def serve(
+    *,
+    uf: Annotated[str | None, Parameter(help="One state, or several with commas between: ES,SE.")] = None,
+    at: Annotated[str, Parameter(help="Time of day in Brasília.")] = "02:00",
+    rules: list[str] | None = None,
+    inputs: Path | None = None,
+    common: Common = COMMON,
+) -> None:
+    """Run every night, under the Prefect server that PREFECT_API_URL names; until stopped."""
+    from flows import serve as serving  # noqa: PLC0415
+
+    asked = order(common, uf=None, rules=rules or [], inputs=inputs)
+    serving.serve(asked, serving.states(uf, common.settings(inputs), sample=common.sample), at)
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 
 import polars as pl
 
@@ -19,13 +21,16 @@ from transforms.catalog import sources, tables
 from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable
 from transforms.screen import screen
 from transforms.sources import Scope, Source
-from warehouse import meta, publish, release
-from warehouse.snapshots import Poll, Store
+from warehouse import meta, publish, release, staging
+from warehouse.snapshots import Answer, Poll, Store
 from warehouse.staging import stage, sweep
 
 Polled = list[tuple[Source, Poll]]
 Say = Callable[[str], None]
+Fetching = Callable[["Run"], object]
+Building = Callable[["Run"], "Outcome"]
 STAGING = "staging"
+_READING = Lock()
 UNUSED_DAYS = 120  # parsed answers that no run has used for so long are parsed again if ever needed
 
 
@@ -45,6 +50,7 @@ class Run:
     simulated: frozenset[str] = frozenset()
     accept_drift: str = ""
     say: Say = quiet
+    home: Path = Path()  # where its releases live, below the data folder: a national run gives each state its own
     store: Store = field(init=False)
 
     def __post_init__(self) -> None:
@@ -52,7 +58,13 @@ class Run:
 
     @property
     def data(self) -> Path:
-        return self.settings.data
+        """The folder of its lock, releases and history; snapshots and parsed answers are shared by all homes."""
+        return self.settings.data / self.home
+
+    @property
+    def cache(self) -> Path:
+        """Parsed answers."""
+        return self.settings.data / STAGING
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +78,16 @@ class Outcome:
     warnings: tuple[str, ...] = ()
 
 
-def run(this: Run) -> Outcome:
-    """The whole of it, holding the data folder's lock; how it ended is recorded, whatever it was."""
+def run(this: Run, fetching: Fetching | None = None, building: Building | None = None) -> Outcome:
+    """The whole of it, holding the data folder's lock; how it ended is recorded, whatever it was.
+
+    The flow hands in the two steps as Prefect tasks; they tell each other all through the ledger of polls.
+    """
     with publish.lock(this.data, now=this.now):
         try:
-            outcome = steps(this)
+            sweep_up(this)
+            (fetching or fetch)(this)
+            outcome = (building or build)(this)
         except EmancipaError as error:
             record(this, type(error).__name__, error.exit_code, message=str(error))
             raise
@@ -97,34 +114,60 @@ def record(this: Run, outcome: str, exit_code: int, *, release: str | None = Non
     meta.record_run(this.data, ended)
 
 
-def steps(this: Run) -> Outcome:
-    """Fetch, then build if anything is new. The lock is held."""
+def sweep_up(this: Run) -> None:
+    """Remove what killed runs and forgotten answers left. The lock is held."""
     this.store.sweep()
-    sweep(this.data / STAGING, this.now.timestamp() - UNUSED_DAYS * 86_400)
-    fetched = fetch(this)
-    polled = usable(this, fetched)
-    fingerprint = fingerprint_of(this, polled)
-    if (same := publish.already(this.data, fingerprint)) is not None:
-        this.say("nothing new: every source and rule is as in the current release")
-        return Outcome(same, this.data / publish.RELEASES / same, is_new=False, stale=stale(this, polled))
-    return make_release(this, polled, fingerprint)
+    sweep(this.cache, this.now.timestamp() - UNUSED_DAYS * 86_400)
 
 
 def fetch(this: Run, wanted: Mapping[str, Source] | None = None) -> dict[str, Poll]:
     """Poll every source (or those wanted), each on its own thread, for most have a host of their own; {} offline."""
     if this.client is None:
         return {}
-    asked, client = Asked(), this.client
     chosen = sources() if wanted is None else wanted
-
-    def ask(source: Source) -> Poll:
-        deadline = this.settings.deadline_seconds
-        result = poll(source, this.scope, this.store, client, now=this.now, deadline=deadline, asked=asked)
-        this.say(f"{source.name}: {result.outcome}{f', {result.message}' if result.message else ''}")
-        return result
-
     with ThreadPoolExecutor(max_workers=8, thread_name_prefix="fetch") as pool:
-        return dict(zip(chosen, pool.map(ask, chosen.values()), strict=True))
+        polls = pool.map(lambda source: ask([this], source)[0], chosen.values())
+        return dict(zip(chosen, polls, strict=True))
+
+
+def ask(runs: Sequence[Run], source: Source) -> list[Poll]:
+    """Poll one source for each state, its shared questions once; where all of them are, one poll speaks for all."""
+    asked, polls = Asked(), []
+    for this in runs:
+        if this.client is None:
+            continue
+        deadline = this.settings.deadline_seconds
+        read = None if source.base == "inputs" else partial(_read, this, source)  # a bad file of one's own stops the run
+        result = poll(
+            source, this.scope, this.store, this.client, now=this.now, deadline=deadline, asked=asked, read=read
+        )
+        where = f"{result.uf} " if len(runs) > 1 and result.uf else ""
+        this.say(f"{where}{source.name}: {result.outcome}{f', {result.message}' if result.message else ''}")
+        polls.append(result)
+        if not result.uf:
+            break
+    return polls
+
+
+def _read(this: Run, source: Source, answer: Answer) -> None:
+    """Make rows of an answer while others still download; one at a time, for national files are large."""
+    with _READING:
+        staging.read(this.store, source, answer, this.cache)
+
+
+def polled(this: Run) -> dict[str, Poll]:
+    """What this run's fetching came to, by source: its last poll of each."""
+    return {poll.source: poll for poll in this.store.history(uf=this.scope.uf) if poll.polled_at == this.now}
+
+
+def build(this: Run) -> Outcome:
+    """Build from what was fetched and what is at hand, unless a release was made of the very same."""
+    usable_polls = usable(this, polled(this))
+    fingerprint = fingerprint_of(this, usable_polls)
+    if (same := publish.already(this.data, fingerprint)) is not None:
+        this.say("nothing new: every source and rule is as in the current release")
+        return Outcome(same, this.data / publish.RELEASES / same, is_new=False, stale=stale(this, usable_polls))
+    return make_release(this, usable_polls, fingerprint)
 
 
 def usable(this: Run, fetched: Mapping[str, Poll]) -> Polled:
@@ -182,7 +225,7 @@ def staged(this: Run, polled: Polled) -> tuple[dict[str, pl.LazyFrame], list[str
     left_out = []
     for source, good in polled:
         try:
-            frames |= stage(this.store, [(source, good)], this.data / STAGING)
+            frames |= stage(this.store, [(source, good)], this.cache)
         except (SourceChanged, SourceUnavailable) as error:
             if source.required:
                 raise

@@ -8,6 +8,7 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import parse_qs, urlsplit
 
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -26,6 +27,18 @@ def _state(value: str) -> str:
         raise ValueError(error.what) from error
 
 
+def _address(url: str) -> str:
+    """Where flows/notify.py can send to: a slip must be seen before there is something to tell."""
+    parts = urlsplit(url)
+    query = parse_qs(parts.query)
+    if parts.hostname and (
+        parts.scheme in {"http", "https", "slack+http", "slack+https"}
+        or (parts.scheme in {"smtp", "smtps"} and "to" in query and "from" in query)
+    ):
+        return url
+    raise ValueError("give https://…, slack+https://…, or smtp://user:password@host:587?from=ADDRESS&to=ADDRESS")
+
+
 Url = Annotated[str, Field(pattern=r"^https?://[^\s/]+\S*$"), AfterValidator(lambda url: url.rstrip("/"))]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Pause = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -42,7 +55,7 @@ class Settings(BaseSettings):
     inputs: Path | None = None
     uf: Annotated[str, AfterValidator(_state)] | None = None
     contact: Annotated[str, Field(pattern=r"^[\x21-\x7e]+$")] | None = None  # goes into an HTTP header
-    notify_url: Url | None = None
+    notify_url: Annotated[str, AfterValidator(_address)] | None = None
 
     ibge_api: Url = "https://servicodados.ibge.gov.br/api"
     ibge_files: Url = "https://ftp.ibge.gov.br"
@@ -82,10 +95,14 @@ class Settings(BaseSettings):
         return f"Mozilla/5.0 (compatible; emancipa/{release}{contact})"
 
 
-def settings(**overrides: Any) -> Settings:
-    """The settings in force; `overrides` (None is no override) win over the environment. Raises UsageError."""
+def settings(*, sample: bool = False, **overrides: Any) -> Settings:
+    """The settings in force; `overrides` (None is no override) win over the environment. Raises UsageError.
+
+    The sample has a data folder of its own, inside the other.
+    """
     try:
-        return Settings(**{name: value for name, value in overrides.items() if value is not None})
+        found = Settings(**{name: value for name, value in overrides.items() if value is not None})
+        return found.model_copy(update={"data": found.data / "sample"}) if sample else found
     except ValidationError as error:
         wrong = [
             f"{PREFIX}{'_'.join(map(str, fault['loc'])).upper()}={fault['input']!r}: {fault['msg']}"

@@ -1,0 +1,197 @@
+"""One message when somebody must look: a failure, a source gone stale, an area whose status changed.
+
+    EMANCIPA_NOTIFY_URL=https://example.org/hook            JSON: title, text, causes
+    EMANCIPA_NOTIFY_URL=slack+https://example.org/hook      {"text": …}, as Slack, Mattermost and Rocket.Chat take it
+    EMANCIPA_NOTIFY_URL=smtp://user:password@host:587?from=a@example.org&to=b@example.org,c@example.org
+    nothing                                                 the log, on standard error
+
+A cause is told once. `data/notified.jsonl` holds what was told and what has passed since: a source that is down for
+ten nights makes one message, and one more if it comes back and goes down again. A message that cannot be delivered is
+not recorded, so the next run tells it; it never fails a run.
+"""
+
+import smtplib
+import ssl
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from email.message import EmailMessage
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import polars as pl
+
+from flows.settings import Settings
+from flows.terminal import say
+from transforms.catalog import sources
+from transforms.errors import EmancipaError, Locked, UsageError
+from warehouse.ledger import Ledger
+
+if TYPE_CHECKING:
+    from flows.pipeline import Outcome, Run
+
+LEDGER = "notified.jsonl"
+SECONDS = 20  # a hook that hangs must not hold up the night
+SLACK_HOSTS = ("hooks.slack.com",)
+SHOWN = 20  # causes spelt out in one message
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why somebody should look. `topic/key` is what makes it the same cause tomorrow: keep what varies out of it."""
+
+    topic: str  # failure/ES, stale/ES, status/ES, deadline …
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A line of the ledger: a cause that was told, or one that has passed."""
+
+    at: datetime
+    topic: str
+    key: str
+    event: str  # told, passed
+    text: str = ""
+
+
+def notify(settings: Settings, causes: Sequence[Cause], *, topics: Sequence[str] = (), now: datetime) -> list[Cause]:
+    """Tell the causes that were not told yet, in one message; returns them, or nothing if it could not be delivered.
+
+    `topics` are those this call knows all about: what was told of them and is no longer among `causes` has passed.
+    """
+    ledger = Ledger(settings.data / LEDGER)
+    standing = _standing(ledger)
+    present = {(cause.topic, cause.key): cause for cause in causes}
+    for topic, key in standing - present.keys():
+        if topic in topics:
+            ledger.append(Told(now, topic, key, "passed"))
+    new = [cause for name, cause in present.items() if name not in standing]
+    if not new:
+        return []
+    try:
+        _deliver(settings.notify_url, title(new), [cause.text for cause in new])
+    except Exception as error:  # noqa: BLE001 whatever a hook or a mail server does, the run goes on
+        say(f"notify: not delivered, told again next time: {type(error).__name__}: {error}")
+        return []
+    for cause in new:
+        ledger.append(Told(now, cause.topic, cause.key, "told", cause.text))
+    return new
+
+
+def _standing(ledger: Ledger) -> set[tuple[str, str]]:
+    """Causes told that have not passed."""
+    events = {(row["topic"], row["key"]): row["event"] for row in ledger.unread()}
+    return {name for name, event in events.items() if event == "told"}
+
+
+def title(causes: Sequence[Cause]) -> str:
+    """The first line of a message."""
+    first = causes[0].text.splitlines()[0]
+    return f"emancipa: {first}" if len(causes) == 1 else f"emancipa: {first} (and {len(causes) - 1} more)"
+
+
+def attended(this: "Run", work: Callable[["Run"], "Outcome"]) -> "Outcome":
+    """Do the work of a run, and tell what came of it if somebody must look. A held lock or Ctrl-C is no failure."""
+    uf, settings, now = this.scope.uf, this.settings, this.now
+    try:
+        outcome = work(this)
+    except (Locked, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        notify(settings, [failure(uf, error)], topics=[f"failure/{uf}"], now=now)
+        raise
+    causes = [*stale(uf, outcome.stale), *(status_changes(uf, outcome.folder) if outcome.is_new else [])]
+    notify(settings, causes, topics=[f"failure/{uf}", f"stale/{uf}"], now=now)
+    return outcome
+
+
+def failure(uf: str, error: BaseException) -> Cause:
+    """A run that failed: the same cause as long as the same thing fails in the same place."""
+    known = isinstance(error, EmancipaError)
+    place = error.where if isinstance(error, EmancipaError) else str(error)
+    said = str(error) if known else f"a bug: {type(error).__name__}: {error}"
+    return Cause(f"failure/{uf}", f"{type(error).__name__} {place}", f"{uf}: {said}")
+
+
+def stale(uf: str, names: Iterable[str]) -> list[Cause]:
+    """Sources whose last good answer is older than their cadence allows."""
+    return [
+        Cause(f"stale/{uf}", name, f"{uf}: {name} has not answered for longer than {sources()[name].stale_after} days")
+        for name in names
+    ]
+
+
+def status_changes(uf: str, release: Path) -> list[Cause]:
+    """Areas whose status is not what it was in the release before."""
+    rows = pl.read_csv(release / "diff.csv", infer_schema=False).filter(
+        section="verdict", table_name="mart.eligibility", field="status"
+    )
+    return [
+        Cause(
+            f"status/{uf}",
+            f"{release.name} {row['rule_set']} {row['item']}",
+            f"{uf}: {row['name'] or row['item']} ({row['item']}, {row['rule_set']}): "
+            f"{row['before'] or 'not screened'} → {row['after'] or 'no longer screened'}"
+            + (f", because of {row['cause']}" if row["cause"] else ""),
+        )
+        for row in rows.iter_rows(named=True)
+    ]
+
+
+# delivery
+
+
+def _deliver(url: str | None, subject: str, texts: Sequence[str]) -> None:
+    scheme = urlsplit(url).scheme if url else ""
+    channel: Callable[[str, str, Sequence[str]], None] = (
+        _log if not url else _mail if scheme in {"smtp", "smtps"} else _post
+    )
+    channel(url or "", subject, texts)
+
+
+def _log(_url: str, subject: str, texts: Sequence[str]) -> None:
+    say("\n".join([subject, *(f"  {line}" for text in texts for line in text.splitlines())]))
+
+
+def _body(texts: Sequence[str]) -> str:
+    hidden = len(texts) - SHOWN
+    return "\n".join([*texts[:SHOWN], *([f"… and {hidden} more"] if hidden > 0 else [])])
+
+
+def _post(url: str, subject: str, texts: Sequence[str]) -> None:
+    import requests  # noqa: PLC0415  only where there is something to tell
+
+    address = url.removeprefix("slack+")
+    is_slack = address != url or urlsplit(url).hostname in SLACK_HOSTS
+    said = {"text": f"*{subject}*\n{_body(texts)}"} if is_slack else {}
+    answer = requests.post(
+        address, json=said or {"title": subject, "text": _body(texts), "causes": list(texts)}, timeout=SECONDS
+    )
+    answer.raise_for_status()
+
+
+def _mail(url: str, subject: str, texts: Sequence[str]) -> None:
+    """TLS from the start with smtps, else as soon as the server offers it; a password never travels without it."""
+    parts, query = urlsplit(url), parse_qs(urlsplit(url).query)
+    message = EmailMessage()
+    message["Subject"], message["From"], message["To"] = subject, query["from"][0], ", ".join(query["to"])
+    message.set_content(_body(texts))
+    host, secure = parts.hostname or "", ssl.create_default_context()
+    server = (
+        smtplib.SMTP_SSL(host, parts.port or 465, timeout=SECONDS, context=secure)
+        if parts.scheme == "smtps"
+        else smtplib.SMTP(host, parts.port or 587, timeout=SECONDS)
+    )
+    with server:
+        if parts.scheme == "smtp":
+            server.ehlo()
+            if server.has_extn("starttls"):
+                server.starttls(context=secure)
+            elif parts.password:
+                raise UsageError("the mail server offers no TLS, and a password is set", where=host)
+        if parts.username:
+            server.login(unquote(parts.username), unquote(parts.password or ""))
+        server.send_message(message)
