@@ -57,9 +57,14 @@ TABLES: Mapping[str, tuple[Mapping[str, Check], frozenset[str]]] = {
             "more_than_turnout": _flag,
             "consulted": _one_of("area", "area_and_remainder"),
             "residence_years": _count,
+            "held_under": _text,  # the article on holding it, where another says what it must come to:
+            "decided_under": _text,
         },
         frozenset({"majority"}),
     ),
+    "information": ({"days": _count}, frozenset({"days"})),  # which the bodies have to answer, from receipt
+    "installation": ({}, frozenset({"article"})),
+    "limits": ({}, frozenset({"article"})),
     "calendar": (
         {
             "window": _one_of(YEAR_BEFORE, MONTHS_BEFORE, MANDATE, STATE_LAW),
