@@ -59,10 +59,15 @@ def points(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def bare(mesh: pl.DataFrame, count: int) -> Callable[[], int]:
-    """Shapely alone: a tree over the points, each polygon prepared; the pairs, and no more."""
+    """Shapely alone, from the same coordinates: a tree over the points, each polygon prepared; the pairs, no more."""
     shapes = geometry.shapes(mesh["geometry"])
-    at: Any = shapely.points(*points(count))
-    return lambda: len(shapely.STRtree(at).query(shapes, predicate="contains")[0])
+    x, y = points(count)
+
+    def run() -> int:
+        at: Any = shapely.points(x, y)
+        return len(shapely.STRtree(at).query(shapes, predicate="contains")[0])
+
+    return run
 
 
 def assigned(mesh: pl.DataFrame, count: int) -> Callable[[], int]:
