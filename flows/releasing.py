@@ -65,8 +65,8 @@ def publish_release(
         build.finish(folder / DATABASE, facts, [*declared.values(), *(table for table, _ in facts.values())])
         said = manifest(making, release_id, hash_, results)
         release.write_manifest(folder, said)
-        leia_me.write(folder / release.EXPORT, said)
         diff.write(folder, this.data / publish.RELEASES / predecessor if predecessor else None)
+        write_for_assembly(making, folder / release.EXPORT, said)
         target = publish.publish(this.data, folder, release_id, now=this.now)
     return Outcome(release_id, target, is_new=True, stale=stale(this, polled), warnings=tuple(warnings))
 
@@ -100,6 +100,14 @@ def write_copies(making: Making, folder: Path) -> None:
     release.write_parquet(folder, making.content, provenance)
     csv.write(export, making.content)
     datapackage.write(export, making.content, [source for source, _ in making.polled], notice)
+
+
+def write_for_assembly(making: Making, export: Path, said: Mapping[str, Any]) -> None:
+    """What the assembly opens beside its CSVs: LEIA-ME, the workbook."""
+    from warehouse.export import xlsx  # noqa: PLC0415  slow to import, and a refused release has none
+
+    leia_me.write(export, said)
+    xlsx.write(export, making.content, said)
 
 
 def about_itself(making: Making, release_id: str, results: pl.DataFrame, fresh: pl.DataFrame) -> Tables:

@@ -13,7 +13,17 @@ from transforms.catalog import sources
 from transforms.schema import Column, Kind, Table
 
 # Columns of words without a closed vocabulary: a rule set names its requirements, a source its methods.
-PHRASED = ("requirement", "binding_requirement", "reason", "ask", "method", "source", "competent_body")
+PHRASED = (
+    "requirement",
+    "binding_requirement",
+    "measure",
+    "reason",
+    "ask",
+    "method",
+    "source",
+    "competent_body",
+    "note",
+)
 
 VOCABULARY: Mapping[str, str] = {
     "": "",
@@ -26,6 +36,14 @@ VOCABULARY: Mapping[str, str] = {
     "collection": "arrecadação",
     "collection_brl": "arrecadação",
     "origin": "município de origem",
+    # what other laws ask for, and no source tells
+    "buildings": "imóveis",
+    "distance": "distância",
+    "distance_m": "distância entre perímetros urbanos",
+    "houses_of_all_nuclei": "casas de todos os núcleos urbanos",
+    "own_revenue": "arrecadação própria",
+    "origin_revenue": "receita do município de origem",
+    "origin_revenue_kept": "receita que resta ao município de origem",
     # verdicts
     "met": "atende",
     "not_met": "não atende",
@@ -74,6 +92,7 @@ VOCABULARY: Mapping[str, str] = {
     # bodies
     "IBGE": "IBGE",
     "TRE": "TRE",
+    "IBGE and TRE": "IBGE e TRE",
     "state treasury": "Secretaria da Fazenda do Estado",
     "assembly": "Assembleia Legislativa",
     # types of column, for the dictionary
@@ -133,7 +152,48 @@ VOCABULARY: Mapping[str, str] = {
     ),
     "no urban sector in the district": "sem setor urbano no distrito",
     "private dwellings of the district": "domicílios particulares do distrito",
+    # definitions of the state's tax revenue
+    "gross": "bruta de transferências",
+    "without_irrf": "sem o imposto de renda retido na fonte (IRRF)",
+    "net": "líquida do FUNDEB e das cotas dos municípios",
+    # how a polling place was located, and what is doubtful about it
+    "single_district": "o município só tem este distrito",
+    "hand": "tabela fornecida",
+    "coordinates": "coordenadas",
+    "previous_coordinates": "coordenadas de outra eleição",
+    "name": "nome do distrito no endereço",
+    "unassigned": "não localizado",
+    "border": "a menos de 500 m de divisa",
+    "conflict": "o nome indica outro distrito",
+    "outside": "coordenada fora do município",
+    "mesh_incomplete": "falta distrito na malha",
+    # how an urban centre was found
+    "addresses": "endereços",
+    "touching sectors": "setores contíguos",
+    "sectors": "setores",
+    # what a change of one figure would do
+    "missing data decide, not a change: see what is pending": "depende de dados que faltam: ver as pendências",
+    "exempt from requirements: no figure changes it": "dispensada dos requisitos: nenhuma cifra a altera",
+    "no change of a single figure changes it": "nenhuma mudança de uma só cifra a altera",
+    # rule sets
+    "in_force": "em vigor",
+    "superseded": "não vigente",
+    "bill": "projeto",
+    "vetoed": "vetado",
     # what to ask
+    "the population of the area, certified": "certidão da população da área",
+    "the population of the area, and its voters, certified": "certidão da população e dos eleitores da área",
+    "the number of voters registered in the area, certified": "certidão do número de eleitores inscritos na área",
+    "the number of houses in the urban centre": "número de casas no centro urbano",
+    "the number of houses of the urban nuclei": "número de casas dos núcleos urbanos",
+    "the number of buildings in the area": "número de imóveis na área",
+    "the number of buildings or dwellings that the law counts in the urban centre": (
+        "número de prédios ou moradias que a lei conta no centro urbano"
+    ),
+    "whether the area has an urban centre": "se a área tem centro urbano constituído",
+    "the distance between the urban perimeters": "distância entre os perímetros urbanos",
+    "the municipal revenue of the area": "arrecadação municipal da área",
+    "the revenue of the area and of its município": "receita da área e do município de origem",
     "the population of the area, certified (art. 2º, §§ 2º and 3º)": (
         "certidão da população da área (art. 2º, §§ 2º e 3º)"
     ),
@@ -148,7 +208,7 @@ VOCABULARY: Mapping[str, str] = {
     ),
 }
 
-# Sentences with a part that varies: groups named `word…` are translated in turn, others stand as they are.
+# Sentences with a part that varies: groups named `word…` are translated in turn (`words` is a list), others stand.
 PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"certificate of (?P<body>.+?): (?P<document>.+)"), "certidão ({body}): {document}"),
     (
@@ -158,10 +218,17 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
         "casas do cadastro de endereços no maior centro urbano (cada uma a até {reach} m da seguinte)",
     ),
     (re.compile(r"no figure for (?P<word>.+)"), "sem dado de {word}"),
-    (re.compile(r"no data for (?P<word>.+)"), "sem dado de {word}"),
+    (re.compile(r"no data for (?P<words>.+)"), "sem dado de {words}"),
+    (
+        re.compile(r"(?P<count>\d+) requirements fail: no change of a single figure mends them"),
+        "{count} requisitos não atendidos: nenhuma mudança de uma só cifra basta",
+    ),
+    (re.compile(r"without IRRF \(account (?P<account>[\d.]+)\)"), "sem o IRRF (conta {account})"),
+    (re.compile(r"DCA, account (?P<rest>.+)"), "DCA, conta {rest}"),
+    (re.compile(r"RREO Anexo 3, last 12 months: (?P<rest>.+)"), "RREO, Anexo 3, últimos 12 meses: {rest}"),
     (re.compile(r"rests on the (?P<word>.+) alone"), "baseia-se só em: {word}"),
     (re.compile(r"(?P<name>.+) \((?P<word_1>\w+): (?P<word_2>\w+)\)"), "{name} ({word_1}: {word_2})"),
-    (re.compile(r"(?P<word_1>IBGE|TRE|state treasury): (?P<word_2>.+)"), "{word_1}: {word_2}"),
+    (re.compile(r"(?P<word_1>IBGE|TRE|IBGE and TRE|state treasury): (?P<word_2>.+)"), "{word_1}: {word_2}"),
 )
 SEPARATORS = re.compile(r"(; |\|)")
 
@@ -208,8 +275,13 @@ def _part(text: str) -> str | None:
         return f"{sentence(source.publisher)}: {source.title}"
     for pattern, words in PATTERNS:
         if match := pattern.fullmatch(text):
-            found = {
-                name: _part(group) if name.startswith("word") else group for name, group in match.groupdict().items()
-            }
+            found = {name: _translated(name, group) for name, group in match.groupdict().items()}
             return None if None in found.values() else words.format(**found)
     return None
+
+
+def _translated(name: str, group: str) -> str | None:
+    if not name.startswith("word"):
+        return group
+    parts = [_part(part) for part in (group.split(", ") if name == "words" else [group])]
+    return None if None in parts else ", ".join(part for part in parts if part is not None)
