@@ -81,7 +81,9 @@ def sensitivity(
     spared = pl.col("harm").is_null() | (pl.col("leaves") < pl.col("harm"))
     chosen = (
         known.filter((undoes | (mends & spared)) & (pl.col("leaves") > 0))
-        .sort("area_id", pl.col("leaves").cast(pl.Int128) * _SHARE // pl.col("base"), "place", nulls_last=True)
+        .sort(
+            "area_id", pl.col("leaves").cast(pl.Int128) * _SHARE // pl.col("base"), "place", "measure", nulls_last=True
+        )
         .group_by("area_id", maintain_order=True)
         .first()
         .select(*_MOVE, "thing")

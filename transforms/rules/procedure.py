@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from transforms.errors import UsageError
@@ -112,13 +113,18 @@ class Votes:
     no: int
 
 
+def quorum(rule_set: "RuleSet", votes: Votes) -> tuple[int, int]:
+    """The least turnout and the least "yes" that allow the law: exact, whole voters."""
+    rule = rule_set.procedure["plebiscite"]
+    base = {ABSOLUTE: votes.registered, OF_VOTING: votes.voted, OF_VALID: votes.yes + votes.no}[rule["majority"]]
+    asked = Fraction(rule.get("turnout", "0")) * votes.registered
+    return (floor(asked) + 1 if rule.get("more_than_turnout", False) else ceil(asked)), base // 2 + 1
+
+
 def plebiscite_passes(rule_set: "RuleSet", votes: Votes) -> bool:
     """Whether the vote allows the law that creates the município: majority, and turnout where one is asked."""
-    rule = rule_set.procedure["plebiscite"]
-    wanted = {ABSOLUTE: votes.registered, OF_VOTING: votes.voted, OF_VALID: votes.yes + votes.no}[rule["majority"]]
-    asked = Fraction(rule.get("turnout", "0")) * votes.registered
-    turned_out = votes.voted > asked if rule.get("more_than_turnout", False) else votes.voted >= asked
-    return turned_out and 2 * votes.yes > wanted
+    turnout, yes = quorum(rule_set, votes)
+    return votes.voted >= turnout and votes.yes >= yes
 
 
 def fusion_exempt(rule_set: "RuleSet") -> bool:
