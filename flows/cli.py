@@ -181,6 +181,16 @@ def show(area: str, /, *, explain: Annotated[bool, Parameter(negative="")] = Fal
 
 
 @app.command
+def places(
+    *, uf: str | None = None, unassigned: Annotated[bool, Parameter(negative="")] = False, common: Common = COMMON
+) -> None:
+    """The polling places and their districts. With --unassigned, the CSV to fill in for polling_place_districts.csv."""
+    from flows import places as listed  # noqa: PLC0415
+
+    listed.places(common.folder, uf, unassigned=unassigned, as_json=common.json)
+
+
+@app.command
 def query(sql: str, /, *, common: Common = COMMON) -> None:
     """Ask the published warehouse in SQL (read only)."""
     from flows import report  # noqa: PLC0415

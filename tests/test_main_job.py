@@ -13,6 +13,7 @@ import pytest
 import warehouse
 from flows.cli import call
 from tests.upstream import Upstream
+from transforms.sources import inputs_polling_place_districts
 from warehouse import publish, sample
 
 EXPORTS = {
@@ -122,6 +123,23 @@ def test_unknown_areas_and_seats_are_told_apart(published: Path, capsys: pytest.
     assert "seat of its município" in capsys.readouterr().err
     assert call(["show", "Carapinna", *where]) == 2
     assert "320500215 (Carapina)" in capsys.readouterr().err
+
+
+def test_the_places_to_fill_in_are_read_back(
+    published: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(["places", "--unassigned", "--sample", "--data", str(published.parent)]) == 0
+    template = capsys.readouterr().out
+    heading, *lines = template.splitlines()
+    assert heading == "municipality_code;zone;place;district_code;source;note"
+    assert len(lines) > 2
+    first = lines[0].split(";")
+    filled = [heading, ";".join([*first[:3], f"{first[0]}05", "TRE", *first[5:]]), *lines[1:]]
+    with (tmp_path / "places.csv").open("w+b") as file:
+        file.write("\n".join(filled).encode())
+        file.seek(0)
+        read = inputs_polling_place_districts.SOURCE.tables[0].parse(file)
+    assert read.select("municipality_code", "district_code").rows() == [(first[0], f"{first[0]}05")]
 
 
 def test_apportioned_estimates_sum_to_the_official_ones(published: Path) -> None:

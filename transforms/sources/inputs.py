@@ -58,6 +58,7 @@ class Form:
     defaults: Mapping[str, str] = field(default_factory=dict)
     clean: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     derived: Mapping[str, Callable[[Row], Any]] = field(default_factory=dict)
+    to_fill: str = ""  # a row of the template whose cell of this heading is still empty says nothing yet
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -95,7 +96,7 @@ def source(form: Form, *, name: str, title: str, cadence: str, stale_after: int)
 def rows(stream: BinaryIO, form: Form) -> pl.DataFrame:
     """The file's rows as its table declares them. Raises UsageError with every fault, up to twenty."""
     text, _ = _text(stream, form.file)
-    records = _records(text, form)
+    records = [(line, record) for line, record in _records(text, form) if not form.to_fill or record.get(form.to_fill)]
     faults, kept = list[Fault](), list[Row]()
     marks = {heading: _decimal_mark(record.get(heading, "") for _, record in records) for heading in form.columns}
     for line, record in records:

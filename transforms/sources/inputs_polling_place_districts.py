@@ -1,6 +1,6 @@
 """`polling_place_districts.csv`: the district of a polling place, where somebody knows it.
 
-As good as a current coordinate. Numbers of places repeat between zones and municípios, so all three make the key.
+As good as a current coordinate. `emancipa places --unassigned` writes it with the district to fill in. Numbers of places repeat between zones and municípios, so all three make the key.
 """
 
 from collections.abc import Iterator
@@ -21,6 +21,7 @@ PLACES = Table(
                "Local de votação", pattern=r"^[1-9]\d{0,4}$"),
         DISTRICT,
         Column("source", Kind.TEXT, "Who says so: document, person, map.", "Fonte"),
+        Column("note", Kind.TEXT, "For whoever fills the file in; not used.", "Observação", nullable=True),
         LINE,
     ),
     may_be_empty=True,
@@ -36,7 +37,13 @@ def _bare(number: str) -> str:
     return number.lstrip("0")
 
 
-FORM = Form("polling_place_districts.csv", PLACES, rule=_faults, clean=dict.fromkeys(("zone", "place"), _bare))
+FORM = Form(
+    "polling_place_districts.csv",
+    PLACES,
+    rule=_faults,
+    clean=dict.fromkeys(("zone", "place"), _bare),
+    to_fill="district_code",
+)
 SOURCE = source(
     FORM,
     name="inputs_polling_place_districts",
