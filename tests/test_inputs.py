@@ -110,7 +110,7 @@ def test_columns_may_come_in_any_order() -> None:
         inputs_polling_place_districts,
         "source;place;zone;district_code;municipality_code\nx;0012;007;320500210;3205002\n",
     )
-    assert found.rows() == [("3205002", "7", "12", "320500210", "x", 2)]
+    assert found.rows() == [("3205002", "7", "12", "320500210", "x", None, 2)]
 
 
 def test_a_cell_over_several_lines_keeps_the_count_of_lines() -> None:
@@ -469,3 +469,11 @@ def test_any_bytes_give_rows_or_a_refusal(data: st.DataObject, number: int) -> N
     except UsageError:
         return
     assert found.schema == module.FORM.table.schema
+
+
+def test_a_row_of_the_template_not_yet_filled_in_says_nothing() -> None:
+    found = parsed(
+        inputs_polling_place_districts,
+        f"{PLACES}3205002;7;12;;;\n3205002;7;13;320500210;TRE;\n".replace(";source\n", ";source;note\n"),
+    )
+    assert found["place"].to_list() == ["13"]
