@@ -1,7 +1,9 @@
 """`proposals.csv`: what happened to each petition, one row an event, from representation to installation.
 
-Figures stand in `value` as `name=number`, | between. A plebiscite over several areas is one row per area voted.
-The order of events, their deadlines, and whether the area exists, are judged in core.
+Figures stand in `value` as `name=number`, | between. A plebiscite over several areas is one row per area voted, each
+with `area=` a code of IBGE; in place of figures, `election=` and `question=` take them from the electoral court's file
+(plebiscite_sections.csv). The date of `information_requested` is the day the body received it: 60 days count from it.
+The order of events, and whether the area exists, are judged in core.
 """
 
 import re
@@ -11,7 +13,7 @@ from transforms.columns import AREA
 from transforms.schema import Column, Kind, Table
 from transforms.sources.inputs import LINE, Form, Row, source
 
-_NUMBER, _PLACE, _YES_NO = r"\d{1,9}", r"[^=]{1,64}", r"yes|no"
+_NUMBER, _PLACE, _YES_NO = r"\d{1,9}", r"[^=]{1,64}", r"yes|no"  # what a figure may be
 _VOTES = ("yes", "no", "blank", "null")
 
 # Each event, in the order of the law, with the figures that may go with it.
@@ -20,7 +22,8 @@ EVENTS: Mapping[str, Mapping[str, str]] = {
     "information_requested": {},
     "certificate_received": {},
     "plebiscite_ordered": {},
-    "plebiscite_held": {"area": _PLACE} | dict.fromkeys(("electorate", "turnout", *_VOTES), _NUMBER),
+    "plebiscite_held": {"area": _PLACE}
+    | dict.fromkeys(("electorate", "turnout", *_VOTES, "election", "question"), _NUMBER),
     "bill": {},
     "law": {"limits": _YES_NO},
     "election": {},
@@ -64,12 +67,17 @@ def _faults(row: Row) -> Iterator[tuple[str, str]]:
     for less, more in _NOT_MORE:
         if less in told and more in told and int(told[less]) > int(told[more]):
             yield "value", f"{less} is more than {more}"
-    if {"turnout", *_VOTES} <= told.keys():
-        votes = sum(int(told[name]) for name in _VOTES)
-        if votes != int(told["turnout"]):
-            yield "value", f"the votes add up to {votes}, the turnout is {told['turnout']}"
+    votes = sum(int(told.get(name, 0)) for name in _VOTES)
+    if {"turnout", *_VOTES} <= told.keys() and votes != int(told["turnout"]):
+        yield "value", f"the votes add up to {votes}, the turnout is {told['turnout']}"
+    elif any(votes > int(told[most]) for most in ("turnout", "electorate") if most in told):
+        yield "value", f"{votes} votes are more than the turnout, or than the voters"
+    if ("election" in told) != ("question" in told):
+        yield "value", "election and question go together: they are the electoral court's numbers"
     if row["event"] == "certificate_received" and (row["document"] is None or row["body"] is None):
         yield "document", "a certificate has a document and a body"
+    if row["event"] == "information_requested" and row["body"] is None:
+        yield "body", "who was asked: IBGE, TRE or the state treasury"
 
 
 FORM = Form("proposals.csv", PROPOSED, rule=_faults)
