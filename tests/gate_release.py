@@ -230,6 +230,21 @@ def mart() -> Frames:
                 }
             ],
         ),
+        "mart.rule_arm": frame(
+            "mart.rule_arm",
+            [
+                {
+                    "rule_set": "lc_1_1967",
+                    "requirement": name,
+                    "arm": 1,
+                    "region": "",
+                    "measured": name,
+                    "test": "more_than",
+                    "limit_as_written": "10",
+                }
+                for name in LAW
+            ],
+        ),
         "mart.no_candidate": frame(
             "mart.no_candidate",
             [

@@ -127,6 +127,35 @@ def test_each_defect_is_named_by_its_check_alone(name: str, sound: Path, tmp_pat
     assert failing(frames | changed, warehouse) == {name}
 
 
+BY_ANOTHER = also("mart.rule_arm", requirement="population", arm=2, measured="electorate")
+
+
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        (where("mart.requirement_result", GROUP, low=10), set()),
+        (where("mart.requirement_result", GROUP, status="not_met"), {"verdict_follows_figures"}),
+        (where("mart.origin_result", GROUP, after_low=10), set()),
+        (where("mart.origin_result", GROUP, verdict="lost"), {"origin_verdict_follows_figures"}),
+    ],
+    ids=["met", "not met", "kept", "lost"],
+)
+def test_what_another_measure_met_its_own_figures_need_not(
+    change: Change, refused: set[str], sound: Path, tmp_path: Path
+) -> None:
+    frames = release()
+    changed = {table: make(frames) for table, make in (BY_ANOTHER, change)}
+    warehouse = write(Path(shutil.copy(sound, tmp_path)), changed)
+    assert failing(frames | changed, warehouse) & {"verdict_follows_figures", "origin_verdict_follows_figures"} == refused
+
+
+def test_a_fusion_that_a_rule_set_says_nothing_of_is_open(sound: Path, tmp_path: Path) -> None:
+    frames = release()
+    table, change = where("mart.eligibility", at(area_id="F"), status="undetermined", likely="unknown", rank=2)
+    warehouse = write(Path(shutil.copy(sound, tmp_path)), {table: change(frames)})
+    assert "likely_follows_indications" not in failing(frames, warehouse)
+
+
 def test_every_check_has_a_planted_defect() -> None:
     assert set(DEFECTS) == {truth.name for truth in domain.TRUTHS} | set(build.checks())
 

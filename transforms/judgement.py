@@ -14,6 +14,7 @@ from transforms.marts.origin_result import TABLE as ORIGIN_RESULT
 from transforms.marts.origin_result import origin_result
 from transforms.marts.pending import pending
 from transforms.marts.requirement_result import ORIGIN, requirement_result
+from transforms.marts.rule_arm import rule_arm
 from transforms.marts.sensitivity import sensitivity
 from transforms.rules.procedure import fusion_exempt, in_federal_territory
 from transforms.rules.reading import RuleSet
@@ -75,6 +76,7 @@ def judge(
     leaving = taken.select("municipality_code", "area_id").join(viable, on="area_id", how="semi")
     leaving = leaving.join(alone, on="area_id", validate="m:1").sort("municipality_code", "area_id")
     return {
+        "mart.rule_arm": rule_arm(rule_set),
         "mart.requirement_result": requirements,
         "mart.origin_result": ORIGIN_RESULT.conform(origins),
         "mart.eligibility": ranking,

@@ -15,5 +15,7 @@ WITH pointed AS (
 )
 SELECT e.rule_set, e.area_id, e.status, e.likely, p.likely AS pointed
 FROM mart.eligibility e LEFT JOIN pointed p USING (rule_set, area_id)
-WHERE e.likely IS DISTINCT FROM p.likely
+WHERE e.likely IS DISTINCT FROM
+    -- No requirement row and no verdict: a fusion that the rule set says nothing about.
+    CASE WHEN p.area_id IS NULL AND e.status = 'undetermined' THEN 'unknown' ELSE p.likely END
 ORDER BY ALL

@@ -22,5 +22,5 @@ SELECT
     s.published_at
 FROM (SELECT * REPLACE (unnest(string_split(source, '|')) AS source) FROM core.area_measure) AS m
 JOIN core.area AS a USING (area_id)
-LEFT JOIN meta.snapshot AS s USING (source)
+LEFT JOIN meta.snapshot AS s ON s.source = m.source AND s.uf IN (a.uf, '')
 ORDER BY m.area_id, m.measure, m.source, s.part
