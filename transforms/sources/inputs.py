@@ -110,7 +110,7 @@ def rows(stream: BinaryIO, form: Form) -> pl.DataFrame:
     if form.whole:
         faults += form.whole(kept)
     if faults:
-        raise _refusal(faults, form.file)
+        raise refusal(faults, form.file)
     return form.table.frame(kept)
 
 
@@ -269,7 +269,8 @@ def _repeated(kept: Sequence[Row], form: Form) -> Iterator[Fault]:
         seen.setdefault(key, row["line"])
 
 
-def _refusal(faults: Sequence[Fault], file: str) -> UsageError:
+def refusal(faults: Sequence[Fault], file: str) -> UsageError:
+    """The error that tells every fault of a file, the first in front."""
     first, *others = sorted(faults, key=lambda fault: fault.line)
     also = [f"\n  line {fault.line}, column {fault.column}: {fault.reason}" for fault in others[: MOST_FAULTS - 1]]
     more = f"\n  and {len(others) - len(also)} more" if len(others) > len(also) else ""

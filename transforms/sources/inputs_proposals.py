@@ -54,14 +54,20 @@ PROPOSED = Table(
 )  # fmt: skip
 
 
+def figures_of(value: str | None) -> list[tuple[str, str]]:
+    """The figures of an event as they stand: name and text."""
+    sides = (figure.partition("=") for figure in (value.split("|") if value else ()))
+    return [(name.strip(), text.strip()) for name, _, text in sides]
+
+
 def _faults(row: Row) -> Iterator[tuple[str, str]]:
     figures = EVENTS[row["event"]]
     told = dict[str, str]()
-    for figure in row["value"].split("|") if row["value"] else ():
-        name, _, value = (side.strip() for side in figure.partition("="))
+    for name, value in figures_of(row["value"]):
         if name not in figures or name in told or not re.fullmatch(figures[name], value, re.ASCII):
             known = ", ".join(figures) or "none"
-            yield "value", f"{figure!r} is no figure of {row['event']}: name=number, each once; known are {known}"
+            told_as = f"{name}={value}" if value else name
+            yield "value", f"{told_as!r} is no figure of {row['event']}: name=number, each once; known are {known}"
             return
         told[name] = value
     for less, more in _NOT_MORE:
