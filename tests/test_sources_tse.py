@@ -142,6 +142,8 @@ def test_real_extract_of_amapa(shared: Path) -> None:
         "original_place": "1074",
         "original_place_name": "ESCOLA ESTADUAL ANTÔNIO TEIXEIRA GUERRA",
         "original_address": "MARGEM DIREITA DO RIO SUCURIJU",
+        "lines": 1,
+        "file_name": None,
     }
     near_the_equator = rows.row(by_predicate=pl.col("section") == "34", named=True)
     assert (near_the_equator["latitude"], near_the_equator["longitude"]) == (0.0436565, -51.049995)
@@ -289,7 +291,10 @@ def test_supplementary_elections_and_second_rounds_do_not_double() -> None:
     supplementary = {"DT_ELEICAO": "06/12/2026", "QT_ELEITOR_SECAO": "160"}
     second = {"NR_TURNO": "2", "DT_ELEICAO": "25/10/2026", "QT_ELEITOR_SECAO": "170"}
     assert parsed(supplementary, {}, second)["voters"].to_list() == [157]
-    assert parsed({"NR_TURNO": "1º Turno"}, {"NR_TURNO": "2º Turno", "NR_SECAO": "9"})["section"].to_list() == ["538"]
+    assert parsed(supplementary, {}, second)["lines"].to_list() == [3]
+    assert parsed({"NR_TURNO": "1º Turno"}, {"NR_TURNO": "2º Turno"}).select("section", "lines").rows() == [("538", 2)]
+    with pytest.raises(SourceChanged, match="only the second round has"):
+        parsed({}, {"NR_TURNO": "2", "NR_SECAO": "9"})
     with pytest.raises(SourceChanged, match="round is not understood"):
         parsed({"NR_TURNO": "3"})
 

@@ -13,6 +13,7 @@ from transforms.core.district_houses import district_houses
 from transforms.core.district_measure import district_figures, district_measure, known_figures
 from transforms.core.district_population import district_population
 from transforms.core.figures import DistrictFigures
+from transforms.core.left_out import left_out
 from transforms.core.municipality import municipality
 from transforms.core.municipality_collection import municipality_collection
 from transforms.core.neighbour import neighbour
@@ -119,6 +120,7 @@ def entities_and_measures(
         "core.district": districts,
         "core.district_population": population,
         "core.polling_place": places,
+        "core.left_out": left_out(staged, places, scope),
         "core.district_electorate": electorate,
         "core.neighbour": neighbour(mesh),
         "core.urban_cluster_district": centres,

@@ -166,6 +166,12 @@ def _registered(sections: pl.LazyFrame, previous: pl.LazyFrame, crosswalk: pl.Da
         return frame.filter(pl.col("uf") == scope.uf).collect().sort(order, maintain_order=True)
 
     current = of_state(sections)
+    if current.is_empty():
+        raise SourceChanged(
+            f"the electoral register has no section of {scope.uf}",
+            where="tse_polling_places",
+            action="the file is not whole: fetch it again, or place it by hand",
+        )
     used = current.unique(place, keep="first", maintain_order=True).select(*place, *text, "latitude", "longitude")
     before = of_state(previous).unique(place, keep="first", maintain_order=True)
     registered = current.group_by(

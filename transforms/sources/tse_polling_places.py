@@ -79,6 +79,9 @@ SECTION = Table(
                source="NM_LOCAL_VOTACAO_ORIGINAL"),
         Column("original_address", Kind.TEXT, "Its address.", "Endereço de origem", nullable=True,
                source="DS_ENDERECO_LOCVT_ORIGINAL"),
+        Column("lines", Kind.INTEGER, "Lines of the file about the section; of several (a second round, a later "
+               "generation, another election) one counts.", "Linhas do arquivo", Unit.COUNT, minimum=1),
+        Column("file_name", Kind.TEXT, "The file of the archive that was read.", "Arquivo", nullable=True),
     ),
 )  # fmt: skip
 
@@ -126,40 +129,48 @@ def parse_previous_section(stream: BinaryIO) -> pl.DataFrame:
 def _sections(stream: BinaryIO, table: Table) -> pl.DataFrame:
     columns = {column.source: column.name for column in table.columns if column.source}
     columns |= {"DT_ELEICAO": "election_on", "NR_TURNO": "round"}
-    frames = [
-        _typed(batch)
-        for member in _members(stream)
-        for batch in batches(member, columns=columns, generations=[HEADER], source=NAME)
-    ]
+    frames, counts = [], []
+    for file_name, member in _members(stream):
+        for batch in batches(member, columns=columns, generations=[HEADER], source=NAME):
+            rows = _typed(batch).with_columns(pl.lit(file_name, pl.String).alias("file_name"))
+            counts.append(rows.group_by(SECTION.key).len("lines"))
+            frames.append(rows.filter(~_SECOND_ROUND))
     if not sum(frame.height for frame in frames):
         raise SourceChanged("no electoral section", where=NAME, action="the file is empty at its source: try later")
-    return staged(table, _newest(pl.concat(frames)), NAME)
+    lines = pl.concat(counts).group_by(SECTION.key).agg(pl.col("lines").sum())
+    sections = _newest(pl.concat(frames))
+    only_later = lines.join(sections, on=SECTION.key, how="anti", nulls_equal=True).sort(SECTION.key)
+    demand(only_later, pl.lit(value=False), "a section that only the second round has", list(SECTION.key), NAME)
+    return staged(table, sections.join(lines, on=SECTION.key, nulls_equal=True, validate="1:1"), NAME)
 
 
-def _members(stream: BinaryIO) -> Iterator[BinaryIO]:
+def _members(stream: BinaryIO) -> Iterator[tuple[str | None, BinaryIO]]:
     """The national file, else each state's and that of voters abroad: never both, they hold the same sections."""
     if stream.read(2) != b"PK":
         stream.seek(0)
-        yield stream
+        yield None, stream
         return
     try:
-        yield zip_member(stream, r"eleitorado_local_votacao_(ATUAL|\d{4}|\d{4}_BRASIL)\.csv", source=NAME)
+        yield _named(zip_member(stream, r"eleitorado_local_votacao_(ATUAL|\d{4}|\d{4}_BRASIL)\.csv", source=NAME))
     except SourceChanged:
         for uf in [*BY_UF, ABROAD]:
-            yield zip_member(stream, rf"eleitorado_local_votacao_\d{{4}}_{uf}\.csv", source=NAME)
+            yield _named(zip_member(stream, rf"eleitorado_local_votacao_\d{{4}}_{uf}\.csv", source=NAME))
+
+
+def _named(member: BinaryIO) -> tuple[str, BinaryIO]:
+    return member.name.rsplit("/")[-1], member
 
 
 def _typed(text: pl.DataFrame) -> pl.DataFrame:
-    """Rows of text as rows of SECTION, second rounds left out. What is missing is null, whatever its mark."""
+    """Rows of text as rows of SECTION, of both rounds. What is missing is null, whatever its mark."""
     coordinates = _coordinates(text)
     trimmed = text.with_columns(pl.all().str.strip_chars().str.replace_all(r"\s{2,}", " "))
     told = trimmed.with_columns(pl.when(~pl.all().is_in([*TSE_MISSING, ""])).then(pl.all())).with_columns(coordinates)
     _demand(told, pl.col("round").fill_null("1").str.contains("^[12](º|$)"), "round")
-    first = told.filter(~pl.col("round").fill_null("1").str.starts_with("2"))
-    _demand(first, pl.col("generated_on").is_not_null(), "generated_on")
-    _demand(first, pl.col("voters").fill_null("0").str.contains("^[0-9]{1,6}$"), "voters")
+    _demand(told, pl.col("generated_on").is_not_null(), "generated_on")
+    _demand(told, pl.col("voters").fill_null("0").str.contains("^[0-9]{1,6}$"), "voters")
     with understood(NAME):
-        return first.with_columns(
+        return told.with_columns(
             pl.col("generated_on", "election_on").str.to_date("%d/%m/%Y", strict=True),
             pl.col("tse_municipality_code").str.zfill(5),
             pl.col("zone", "section", "place").str.strip_chars_start("0"),
@@ -189,6 +200,7 @@ def _coordinates(text: pl.DataFrame) -> pl.DataFrame:
     return degrees.select(pl.when(located).then(name) for name in ("latitude", "longitude"))
 
 
+_SECOND_ROUND = pl.col("round").fill_null("1").str.starts_with("2")
 _NO_COORDINATE = ["", *(mark for mark in TSE_MISSING if mark.startswith("#"))]
 
 
