@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -235,8 +235,46 @@ def serve(
     """Run every night, under the Prefect server that PREFECT_API_URL names; until stopped."""
     from flows import serve as serving  # noqa: PLC0415
 
-    asked = order(common, uf=None, rules=rules or [], inputs=inputs)
-    serving.serve(asked, serving.states(uf, common.settings(inputs), sample=common.sample), at)
+    settings = common.settings(inputs)
+    asked = order(common, rules=rules or [], inputs=inputs)
+    serving.serve(asked, serving.states(uf, settings, is_sample=common.sample), at, settings.data)
+
+
+@app.command
+def national(
+    *,
+    uf: Annotated[str | None, Parameter(help="Some states only, commas between: ES,SE. Default: all 26.")] = None,
+    as_of: date | None = None,
+    rules: list[str] | None = None,
+    offline: Annotated[bool, Parameter(negative="")] = False,
+    inputs: Path | None = None,
+    accept_drift: str = "",
+    runner: Annotated[Literal["threads", "dask"], Parameter(help="Where the states are built.")] = "threads",
+    dask_address: Annotated[str, Parameter(help="A Dask scheduler whose workers share the data folder.")] = "",
+    workers: Annotated[int, Parameter(help="States built at once. Default: one per core.")] = 0,
+    common: Common = COMMON,
+) -> None:
+    """Screen all states, or some: shared sources once, a release for each, and one of the country with all of them."""
+    from flows import national as country  # noqa: PLC0415
+    from flows import report  # noqa: PLC0415
+
+    asked = order(
+        common,
+        ufs=country.states(uf, is_sample=common.sample),
+        as_of=as_of,
+        rules=rules or [],
+        offline=offline,
+        inputs=inputs,
+        accept_drift=accept_drift,
+    )
+    spread = country.Spread(runner, dask_address, workers)
+    if recorded(common) or runner == "dask":
+        from flows import nightly  # noqa: PLC0415
+
+        outcome = nightly.as_flow(nightly.national, asked, runner=runner, dask_address=dask_address, workers=workers)
+    else:
+        outcome = country.run(asked, spread)
+    report.of_run(outcome, as_json=common.json)
 
 
 def main(words: Sequence[str] | None = None) -> None:

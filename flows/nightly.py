@@ -1,4 +1,4 @@
-"""The nightly flow: the steps of pipeline.py as Prefect tasks, so that each night is recorded, retried and shown.
+"""The flows: the steps of pipeline.py and national.py as Prefect tasks, so that each night is recorded and shown.
 
 Nothing is decided here: the same functions run without Prefect. Tasks are given an order (plain values) and hand back
 names, for frames and connections neither travel nor hash. Only fetching is retried, and only by a schedule: a failed
@@ -6,10 +6,11 @@ source costs the night nothing while its last good snapshot is young enough. Not
 give last night's download again; what is unchanged is told by the upstream and by the snapshots.
 """
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, date
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from prefect import flow, get_run_logger, runtime, task
 from prefect.cache_policies import NO_CACHE
@@ -20,18 +21,20 @@ from prefect.flows import Flow
 from prefect.futures import wait
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 from prefect.states import Cancelled, Completed
-from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.types import DateTime
 
 from flows import artifacts, notify, pipeline
-from flows.order import BRASILIA, Order, run_of
-from flows.pipeline import Outcome
+from flows.national import Spread, assemble, of_state
+from flows.order import BRASILIA, Order, run_of, runs_of
+from flows.pipeline import Outcome, Run
 from transforms.catalog import sources
-from transforms.errors import Locked
+from transforms.errors import Locked, UsageError
 
 # What may be gone in an hour. A changed layout, a refusal or a page that is not data will not be.
 PASSING = frozenset({"timeout", "unreachable", "server_error", "rate_limited", "truncated", "corrupt", "blocked"})
 RETRY_AFTER = (300.0, 1800.0)  # seconds; the client's own tries, seconds apart, came before
+WORKER_MEMORY = "4GB"  # of each process of a Dask cluster of our own; the largest state needs less than two
 
 
 class NotFetched(Exception):
@@ -48,35 +51,57 @@ def may_pass(_task: object, _run: object, state: State[Any]) -> bool:
     return isinstance(error, NotFetched) and error.cause in PASSING
 
 
+# tasks
+
+
 @task(task_run_name="fetch {source}", retry_condition_fn=may_pass, cache_policy=NO_CACHE)
-def fetch(orders: Sequence[Order], source: str) -> str:
-    """Ask one source for every state; the polls go into the ledger, one word comes back."""
-    polls = pipeline.ask([run_of(order) for order in orders], sources()[source])
+def fetch(order: Order, source: str) -> str:
+    """Ask one source, for every state of the order; the polls go into the ledger, one word comes back."""
+    polls = pipeline.ask(runs_of(order), sources()[source])
     if failed := [poll for poll in polls if not poll.ok]:
         raise NotFetched(failed[0].cause, failed[0].message)
     return "ok"
 
 
-@task(task_run_name="build {order.uf}", cache_policy=NO_CACHE)
+@task(task_run_name="build", cache_policy=NO_CACHE)
 def build(order: Order) -> Outcome:
     """Screen, check and publish from the snapshots; or find that nothing is new."""
     return pipeline.build(run_of(order))
 
 
-def fetched(orders: Sequence[Order]) -> None:
+@task(task_run_name="build {uf}", cache_policy=NO_CACHE)
+def build_state(order: Order, uf: str) -> Outcome:
+    """The same for one state of a national run, in its own home."""
+    return of_state(order, uf)
+
+
+def fetched(order: Order) -> None:
     """Every source, each in a task of its own; all are waited for, whatever comes of them."""
-    if orders[0].offline:
+    if order.offline:
         return
     scheduled = runtime.deployment.id is not None  # by hand, one tries again oneself
     asking = fetch.with_options(retries=len(RETRY_AFTER) if scheduled else 0, retry_delay_seconds=list(RETRY_AFTER))
-    wait([asking.submit(orders, source) for source in sources()])
+    wait([asking.submit(order, source) for source in sources()])
+
+
+# flows
+
+
+def crashed(_flow: object, run: FlowRun, state: State[Any]) -> None:
+    """A process that was killed tells nothing: whoever watched it does."""
+    words = {field.name: run.parameters[field.name] for field in fields(Order) if field.name in run.parameters}
+    paths = {name: Path(words[name]) for name in ("data", "inputs") if words.get(name)}
+    this = run_of(Order(**{**words, **paths, "rules": (), "ufs": tuple(words.get("ufs", ()))}))
+    uf = this.scope.uf
+    lost = notify.Cause(f"failure/{uf}", "crashed", f"{uf}: the run crashed: {state.message}")
+    notify.notify(this.settings, [lost], now=datetime.now(UTC))
 
 
 @flow(
     name="emancipa",
     description="Fetch, build, check and publish one state.",
     task_runner=ThreadPoolTaskRunner(max_workers=8),  # type: ignore[arg-type]
-    on_crashed=[lambda _flow, run, state: crashed(run, state)],
+    on_crashed=[crashed],  # type: ignore[list-item]
 )
 def nightly(
     uf: str | None = None,
@@ -91,12 +116,62 @@ def nightly(
     """One state, from fetching to publication. Whatever is critical raises, and the run is Failed."""
     if newer := superseded():
         return newer
-    order = Order(uf, as_of or night(), tuple(rules or ()), offline, sample, data, inputs, accept_drift)
-    this = run_of(order)
+    order = Order(uf, (), as_of or night(), tuple(rules or ()), offline, sample, data, inputs, accept_drift)
+    return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetched(order), lambda _: build(order)))
+
+
+@flow(
+    name="emancipa-national",
+    description="Fetch, build, check and publish several states, and all of them together.",
+    task_runner=ThreadPoolTaskRunner(max_workers=8),  # type: ignore[arg-type]
+    on_crashed=[crashed],  # type: ignore[list-item]
+)
+def national(
+    ufs: list[str],
+    as_of: date | None = None,
+    rules: list[str] | None = None,
+    offline: bool = False,
+    sample: bool = False,
+    data: Path | None = None,
+    inputs: Path | None = None,
+    accept_drift: str = "",
+    runner: Literal["threads", "dask"] = "threads",
+    dask_address: str = "",
+    workers: int = 0,
+) -> Outcome | State[Any]:
+    """Many states: each a task, spread over threads or a Dask cluster; then one release of all."""
+    if newer := superseded():
+        return newer
+    order = Order(None, tuple(ufs), as_of or night(), tuple(rules or ()), offline, sample, data, inputs, accept_drift)
+
+    def built(this: Run) -> Outcome:
+        with spread_over(Spread(runner, dask_address, workers)) as pool:
+            futures = {uf: pool.submit(build_state, {"order": order, "uf": uf}) for uf in ufs}
+            return assemble(this, {uf: future.result(raise_on_failure=False) for uf, future in futures.items()})
+
+    return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetched(order), built))
+
+
+def spread_over(spread: Spread) -> TaskRunner[Any]:
+    """Where the tasks of the states run. A Dask cluster of one's own is as many processes, on this machine."""
+    if spread.runner == "threads":
+        return ThreadPoolTaskRunner(max_workers=spread.at_once)
     try:
-        outcome = notify.attended(
-            this, lambda run: pipeline.run(run, lambda _: fetched([order]), lambda _: build(order))
-        )
+        from prefect_dask.task_runners import DaskTaskRunner  # noqa: PLC0415  an extra
+    except ImportError:
+        raise UsageError(
+            "Dask is not installed", where="--runner dask", action="pip install 'emancipa[dask]'"
+        ) from None
+    if spread.address:
+        return DaskTaskRunner(address=spread.address)
+    cluster = {"n_workers": spread.at_once, "threads_per_worker": 1, "memory_limit": WORKER_MEMORY}
+    return DaskTaskRunner(cluster_kwargs={**cluster, "dashboard_address": None})
+
+
+def shown(this: Run, work: Callable[[Run], Outcome]) -> Outcome | State[Any]:
+    """Do the work, tell who must look, and show in Prefect what came of it. A held lock cancels the run."""
+    try:
+        outcome = notify.attended(this, work)
     except Locked as busy:
         return Cancelled(name="Locked", message=str(busy))
     except Exception:
@@ -125,49 +200,27 @@ def superseded() -> State[Any] | None:
     deployment, due = runtime.deployment.id, runtime.flow_run.scheduled_start_time
     if not deployment:
         return None
+    missed = filters.FlowRunFilter(
+        deployment_id=filters.FlowRunFilterDeploymentId(any_=[deployment]),
+        state=filters.FlowRunFilterState(type=filters.FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
+        next_scheduled_start_time=filters.FlowRunFilterNextScheduledStartTime(after_=due, before_=DateTime.now(UTC)),
+    )
     with get_client(sync_client=True) as client:
-        newer = client.read_flow_runs(
-            flow_run_filter=filters.FlowRunFilter(
-                deployment_id=filters.FlowRunFilterDeploymentId(any_=[deployment]),
-                state=filters.FlowRunFilterState(type=filters.FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
-                next_scheduled_start_time=filters.FlowRunFilterNextScheduledStartTime(
-                    after_=due, before_=DateTime.now(UTC)
-                ),
-            ),
-            limit=50,
-        )
-    times = [run.next_scheduled_start_time for run in newer if run.next_scheduled_start_time]
-    if not times:
+        times = [run.next_scheduled_start_time for run in client.read_flow_runs(flow_run_filter=missed)]
+    later = max((time for time in times if time and time > due), default=None)
+    if later is None:
         return None
-    return Completed(name="Superseded", message=f"the run of {max(times).astimezone(BRASILIA):%Y-%m-%d %H:%M} does it")
+    return Completed(name="Superseded", message=f"the run of {later.astimezone(BRASILIA):%Y-%m-%d %H:%M} does it")
 
 
-def crashed(run: FlowRun, state: State[Any]) -> None:
-    """A process that was killed tells nothing: whoever watched it does."""
-    given = run.parameters
-    order = Order(uf=given.get("uf"), data=given.get("data") and Path(given["data"]), sample=given.get("sample", False))
-    this = run_of(order)
-    lost = notify.Cause(f"failure/{this.scope.uf}", "crashed", f"{this.scope.uf}: the run crashed: {state.message}")
-    notify.notify(this.settings, [lost], now=this.now)
-
-
-def as_flow(run: Flow[..., Any], order: Order) -> Outcome:
+def as_flow(run: Flow[..., Any], order: Order, **more: Any) -> Outcome:
     """An order carried out here and now, recorded in Prefect; it raises what the plain steps would.
 
     Prefect's heartbeat, for runs whose process may vanish unseen, costs each flow run a second: here somebody waits.
     """
+    words = {name: value for name, value in asdict(order).items() if name in run.parameters.properties}
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
-        state: State[Outcome] = run(  # type: ignore[assignment]
-            uf=order.uf,
-            as_of=order.as_of,
-            rules=list(order.rules),
-            offline=order.offline,
-            sample=order.sample,
-            data=order.data,
-            inputs=order.inputs,
-            accept_drift=order.accept_drift,
-            return_state=True,
-        )
+        state: State[Outcome] = run(**words, **more, return_state=True)  # type: ignore[assignment]
     if state.is_cancelled():
         raise Locked(state.message or "another run holds this data folder")
     outcome: Outcome = state.result()

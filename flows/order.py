@@ -12,20 +12,22 @@ from zoneinfo import ZoneInfo
 
 from flows import rule_files, sample, terminal
 from flows.pipeline import Run
-from flows.settings import settings
+from flows.settings import Settings, settings
 from transforms.codes import state
 from transforms.errors import UsageError
 from transforms.sources import Scope
 from warehouse import sample as bundled
+from warehouse.states import COUNTRY, STATES
 
 BRASILIA = ZoneInfo("America/Sao_Paulo")  # where a night's date is read off the clock
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The words of a command or a schedule; None and empty are left to the settings. `home`: see `Run`."""
+    """The words of a command or a schedule; None and empty are left to the settings. `ufs`: of a national run."""
 
     uf: str | None = None
+    ufs: tuple[str, ...] = ()
     as_of: date | None = None
     rules: tuple[str, ...] = ()
     offline: bool = False
@@ -33,24 +35,26 @@ class Order:
     data: Path | None = None
     inputs: Path | None = None
     accept_drift: str = ""
-    home: Path = Path()
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
-@lru_cache(maxsize=64)  # the states of a country, twice
+def runs_of(order: Order) -> list[Run]:
+    """The run; of a national order, the run of each of its states."""
+    return [state_of(order, uf) for uf in order.ufs] or [run_of(order)]
+
+
+def state_of(order: Order, uf: str) -> Run:
+    """One state of a national run: in a home of its own, with the client and the store of the whole."""
+    return run_of(order).of_state(uf, STATES / uf)
+
+
+@lru_cache(maxsize=8)
 def run_of(order: Order) -> Run:
-    """The run. The state has no default but EMANCIPA_UF; the date's is today, where Brazil's capital is."""
+    """The run, of the country where the order is national."""
     found = settings(sample=order.sample, data=order.data, inputs=order.inputs)
-    asked = bundled.UF if order.sample else order.uf or found.uf
-    if asked is None:
-        raise UsageError("which state?", where="--uf", action="give --uf UF, for instance --uf ES, or set EMANCIPA_UF")
-    if order.sample and order.uf not in {None, bundled.UF}:
-        raise UsageError(
-            f"the sample is {bundled.UF}, not {order.uf}", where="--uf", action="leave out --uf or --sample"
-        )
     today = bundled.AS_OF if order.sample else order.now.astimezone(BRASILIA).date()
     return Run(
-        scope=Scope(state(asked).uf, order.as_of or today),
+        scope=Scope(COUNTRY if order.ufs else _state(order, found), order.as_of or today),
         rules=rule_files.read(order.rules),
         settings=found,
         client=None if order.offline else sample.client(found, bundled=order.sample),
@@ -58,5 +62,16 @@ def run_of(order: Order) -> Run:
         simulated=bundled.SIMULATED if order.sample else frozenset(),
         accept_drift=order.accept_drift,
         say=terminal.say,
-        home=order.home,
     )
+
+
+def _state(order: Order, found: Settings) -> str:
+    """The state asked for. It has no default but EMANCIPA_UF."""
+    asked = bundled.UF if order.sample else order.uf or found.uf
+    if asked is None:
+        raise UsageError("which state?", where="--uf", action="give --uf UF, for instance --uf ES, or set EMANCIPA_UF")
+    if order.sample and order.uf not in {None, bundled.UF}:
+        raise UsageError(
+            f"the sample is {bundled.UF}, not {order.uf}", where="--uf", action="leave out --uf or --sample"
+        )
+    return state(asked).uf

@@ -8,15 +8,14 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flows import national
 from flows.order import Order, run_of
 from flows.settings import Settings
-from transforms.codes import state
 from transforms.errors import UsageError
-from warehouse import sample as bundled
 
 if TYPE_CHECKING:
     from prefect import Flow
@@ -50,12 +49,11 @@ def answers() -> bool:
     return False
 
 
-def states(asked: str | None, settings: Settings, *, sample: bool) -> tuple[str, ...]:
+def states(asked: str | None, settings: Settings, *, is_sample: bool) -> tuple[str, ...]:
     """The states of `ES,SE`, or the one of EMANCIPA_UF; the sample's."""
-    words = bundled.UF if sample else asked or settings.uf
-    if not words:
+    if not is_sample and not (asked or settings.uf):
         raise UsageError("which states?", where="--uf", action="give --uf UF or --uf UF,UF, or set EMANCIPA_UF")
-    return tuple(dict.fromkeys(state(word.strip()).uf for word in words.split(",")))
+    return national.states(asked or settings.uf, is_sample=is_sample)
 
 
 def schedule(at: str) -> "Schedule":
@@ -69,36 +67,36 @@ def schedule(at: str) -> "Schedule":
 
 def parameters(order: Order, ufs: Sequence[str]) -> dict[str, Any]:
     """What each scheduled run is given: absolute paths, and no date, for that is the schedule's."""
-    words = asdict(order)
-    paths = {name: str(words[name].resolve()) for name in ("data", "inputs") if words[name]}
+    given = {"data": order.data, "inputs": order.inputs}
+    paths = {name: str(path.resolve()) for name, path in given.items() if path}
     named = {"uf": ufs[0]} if len(ufs) == 1 else {"ufs": list(ufs)}
     return {**named, "rules": list(order.rules), "sample": order.sample, **paths}
 
 
-def serve(order: Order, ufs: Sequence[str], at: str) -> None:
+def serve(order: Order, ufs: Sequence[str], at: str, data: Path) -> None:
     """Register the schedule and do its runs until stopped. Raises UsageError where no Prefect server is at hand."""
     if "PREFECT_API_URL" not in os.environ:
         raise UsageError(
             "a schedule needs a Prefect server",
             where="PREFECT_API_URL",
-            action="start one (`prefect server start`), set PREFECT_API_URL=http://127.0.0.1:4200/api; "
+            action="start one (`prefect server start`) and set PREFECT_API_URL=http://127.0.0.1:4200/api; "
             "or let cron call `emancipa run`",
         )
-    run_of(Order(uf=ufs[0], data=order.data, sample=order.sample, inputs=order.inputs, rules=order.rules))
-    quiet(order.data or Path("warehouse/data"), "INFO")
+    quiet(data, "INFO")
+    when = schedule(at)
+    run_of(replace(order, uf=ufs[0]))  # a rule file or a setting that is wrong is told now, not at night
     if not answers():
         raise UsageError(
             "the Prefect API does not answer", where=os.environ["PREFECT_API_URL"], action="is the server running?"
         )
     from prefect.client.schemas.objects import ConcurrencyLimitConfig  # noqa: PLC0415
 
-    from flows.national import national  # noqa: PLC0415
-    from flows.nightly import nightly  # noqa: PLC0415
+    from flows import nightly  # noqa: PLC0415
 
-    flow: Flow[..., Any] = nightly if len(ufs) == 1 else national
+    flow: Flow[..., Any] = nightly.nightly if len(ufs) == 1 else nightly.national
     flow.serve(
         name=NAME,
-        schedule=schedule(at),
+        schedule=when,
         parameters=parameters(order, ufs),
         limit=1,
         global_limit=ConcurrencyLimitConfig(limit=1),

@@ -32,7 +32,8 @@ INPUTS = {
         p.municipality_code IN (SELECT municipality_code FROM core.area_district WHERE area_id = $1) ORDER BY ALL""",
     "urban clusters": """SELECT DISTINCT c.* FROM core.urban_cluster c JOIN core.area_district a ON a.area_id = $1
         AND list_contains(string_split(c.district_codes, '|'), a.district_code) ORDER BY ALL""",
-    "snapshots": "SELECT source, part, url, sha256, fetched_at, published_at FROM meta.snapshot ORDER BY source, part",
+    "snapshots": """SELECT source, part, url, sha256, fetched_at, published_at FROM meta.snapshot
+        WHERE uf IN ('', (SELECT uf FROM core.area WHERE area_id = $1)) ORDER BY source, part""",
 }
 STEPS = (
     "population: the municipal estimate shared by census population (largest remainder); judged on census and estimate",

@@ -9,7 +9,7 @@ class EmancipaError(Exception):
 
     exit_code = 1
 
-    def __init__(self, what: str, *, where: str = "", action: str = "") -> None:
+    def __init__(self, what: str, where: str = "", action: str = "") -> None:  # positional when unpickled
         super().__init__(what, where, action)
         self.what, self.where, self.action = what, where, action
 

@@ -80,7 +80,11 @@ class Release:
 
     @property
     def files(self) -> dict[tuple[str, str], str]:
-        return {(file["source"], file["part"]): file["sha256"] for file in self.manifest["snapshots"]}
+        several = "states" in self.manifest  # a national release has the same part of many states
+        return {
+            (file["source"], f"{file['uf']}/{file['part']}" if several and file["uf"] else file["part"]): file["sha256"]
+            for file in self.manifest["snapshots"]
+        }
 
     def rows(self, name: str) -> pl.DataFrame:
         """A table as text; columns it did not have yet are empty, a table it did not have has no rows."""

@@ -1,0 +1,125 @@
+"""All states, or some of them: shared sources once, each state a release of its own, then one release of the country.
+
+    fetch      every source in parallel, its states in turn; what all states share is downloaded and parsed once
+    states     each builds, checks and publishes in data/states/<UF>, from the snapshots and parsed answers they share
+    assemble   the states' current releases, together: see warehouse/states.py
+
+A state that fails sinks no other: its last good release stands in, and `meta.state_release`, release.json and a
+message say so. Between steps go only orders and paths.
+"""
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from typing import Literal
+
+from flows import notify, pipeline
+from flows.order import Order, run_of, runs_of, state_of
+from flows.pipeline import Outcome, Run
+from flows.terminal import say
+from transforms.catalog import sources, tables
+from transforms.codes import BY_UF, state
+from transforms.errors import UsageError
+from warehouse import meta, publish, release, sample
+from warehouse import states as assembly
+
+Built = Outcome | BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Where the states are built, and how many at once (0: one per core)."""
+
+    runner: Literal["threads", "dask"] = "threads"
+    address: str = ""
+    workers: int = 0
+
+    @property
+    def at_once(self) -> int:
+        return self.workers or len(os.sched_getaffinity(0))
+
+
+def states(asked: str | None, *, is_sample: bool = False) -> tuple[str, ...]:
+    """The states of `ES,SE`, or all 26. The DF is left out with its reason; asked for alone, it is refused."""
+    words = sample.UF if is_sample else asked or ",".join(sorted(BY_UF))
+    found = []
+    for word in dict.fromkeys(words.upper().replace(" ", "").split(",")):
+        try:
+            found.append(state(word).uf)
+        except UsageError as error:
+            if word != "DF" or word == words:
+                raise
+            say(f"DF: left out, {error.what}")
+    return tuple(found)
+
+
+def run(order: Order, spread: Spread) -> Outcome:
+    """The whole of it in this process, without Prefect."""
+
+    def fetch(_this: Run) -> None:
+        with ThreadPoolExecutor(max_workers=8, thread_name_prefix="fetch") as pool:
+            list(pool.map(partial(pipeline.ask, runs_of(order)), sources().values()))
+
+    def build(this: Run) -> Outcome:
+        with ThreadPoolExecutor(spread.at_once, thread_name_prefix="state") as pool:
+            futures = {uf: pool.submit(of_state, order, uf) for uf in order.ufs}
+        return assemble(this, {uf: future.exception() or future.result() for uf, future in futures.items()})
+
+    return notify.attended(run_of(order), lambda this: pipeline.run(this, fetch, build))
+
+
+def of_state(order: Order, uf: str) -> Outcome:
+    """Build, check and publish one state from what was fetched, in its own home."""
+    this = state_of(order, uf)
+    (this.data / publish.RELEASES).mkdir(parents=True, exist_ok=True)
+    return pipeline.run(this, fetching=lambda _: None)
+
+
+def assemble(this: Run, built: Mapping[str, Built]) -> Outcome:
+    """One release of all the states' current ones. Raises what the first state did where none has any."""
+    failed = {uf: outcome for uf, outcome in built.items() if isinstance(outcome, BaseException)}
+    standing = {uf: this.settings.data / assembly.STATES / uf for uf in built}
+    current = {uf: found for uf, home in standing.items() if (found := publish.current(home))}
+    for uf, error in failed.items():
+        stand_in = f"its last good release, {current[uf]}, stands in" if uf in current else "it is left out"
+        this.say(f"{uf}: {error}\n  {stand_in}")
+    if not current or len(failed) == len(built):
+        raise next(iter(failed.values()))
+    manifests = {uf: publish.manifest(standing[uf], found) for uf, found in current.items()}
+    fingerprint = release.fingerprint(
+        uf=this.scope.uf,
+        period="",
+        snapshots=[(uf, str(uf not in failed), facts["fingerprint"]) for uf, facts in manifests.items()],
+        rules={file.rule_set.id: file.sha256 for file in this.rules},
+        code=release.code_hash(),
+    )
+    warnings = tuple(f"{uf}: {error}" for uf, error in failed.items())
+    if (same := publish.already(this.data, fingerprint)) is not None:
+        this.say("nothing new: every state is as in the current release")
+        return Outcome(same, this.data / publish.RELEASES / same, is_new=False, warnings=warnings)
+    from flows import releasing  # noqa: PLC0415  a night where nothing changed needs none of it
+
+    folders = {uf: standing[uf] / publish.RELEASES / found for uf, found in current.items()}
+    content, left_out = assembly.together(folders, tables())
+    making = releasing.Making(
+        this,
+        list(sources().values()),
+        assembly.snapshots(folders),
+        fingerprint,
+        content,
+        left_out,
+        states=meta.STATE_RELEASE.frame(
+            {
+                "uf": uf,
+                "release": current.get(uf),
+                "as_of": date.fromisoformat(manifests[uf]["as_of"]) if uf in manifests else None,
+                "is_current": uf not in failed,
+                "reason": str(failed.get(uf, "")),
+            }
+            for uf in built
+        ),
+    )
+    return replace(releasing.seal(making), warnings=warnings)

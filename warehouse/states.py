@@ -1,0 +1,75 @@
+"""The releases of many states as the tables of one: what a national run publishes.
+
+    data/states/<UF>/         a state's own releases, `current`, history and lock, as in a data folder of its own
+    data/{raw,staging}/       snapshots and parsed answers, shared: what is the same for every state is there once
+    data/{releases,current}   the national releases, made of the Parquet copies of the states' current ones
+
+Rows of different states never share a key, but for sources that speak of the whole country: there each row is taken
+once. Nothing is computed anew but the ranking, for an area's verdict rests on its own state alone.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from transforms.marts.eligibility import TABLE as ELIGIBILITY
+from transforms.marts.eligibility import ranked
+from transforms.schema import Table
+from warehouse import DATABASE, meta
+from warehouse.build import Tables
+from warehouse.release import PARQUET
+from warehouse.staging import LARGEST, is_by_place
+
+STATES = Path("states")
+COUNTRY = "BR"
+
+
+def together(releases: Mapping[str, Path], declared: Mapping[str, Table]) -> tuple[Tables, list[str]]:
+    """Every table over all the states (folders of releases by UF), and which of staging is too large to publish."""
+    tables: dict[str, tuple[Table, pl.DataFrame | pl.LazyFrame]] = {}
+    left_out = []
+    for name, table in declared.items():
+        files = [path for folder in releases.values() if (path := folder / PARQUET / f"{name}.parquet").exists()]
+        if table.schema_name != "staging":
+            tables[name] = table, table.conform(_rows(files, table).collect())
+        elif len(files) < len(releases) or sum(_height(file) for file in files) > LARGEST:
+            left_out.append(name)
+        else:
+            tables[name] = table, _rows(files, table)
+    tables[ELIGIBILITY.name] = ELIGIBILITY, overall(tables[ELIGIBILITY.name][1].lazy().collect())
+    return tables, left_out
+
+
+def _rows(files: list[Path], table: Table) -> pl.LazyFrame:
+    if not files:
+        return table.frame().lazy()
+    rows = pl.scan_parquet(files)
+    return rows if table.schema_name != "staging" or is_by_place(table) else rows.unique(table.key)
+
+
+def _height(file: Path) -> int:
+    height: int = pl.scan_parquet(file).select(pl.len()).collect().item()
+    return height
+
+
+def overall(eligibility: pl.DataFrame) -> pl.DataFrame:
+    """mart.eligibility with one ranking over all the states; within a state, its order is the state's own."""
+    parts = eligibility.drop("rank").partition_by("rule_set")
+    return ELIGIBILITY.conform(pl.concat([ranked(part) for part in parts])) if parts else eligibility
+
+
+def snapshots(releases: Mapping[str, Path]) -> pl.DataFrame:
+    """meta.snapshot over all the states: of a file that two of them have in different versions, both are kept."""
+    columns = ", ".join(f'"{name}"' for name in meta.SNAPSHOT.names)
+    frames = []
+    for uf, folder in releases.items():
+        with duckdb.connect(str(folder / DATABASE), read_only=True) as database:
+            rows = meta.SNAPSHOT.conform(database.sql(f"SELECT {columns} FROM meta.snapshot").pl())
+        frames.append(rows.with_columns(pl.lit(uf).alias("_state")))
+    all_rows = pl.concat(frames)
+    versions = pl.col("sha256").n_unique().over("source", "uf", "part")
+    own = pl.when((pl.col("uf") == "") & (versions > 1)).then(pl.col("_state")).otherwise(pl.col("uf"))
+    rows = all_rows.with_columns(own.alias("uf")).sort("polled_at").unique(meta.SNAPSHOT.key, keep="last")
+    return meta.SNAPSHOT.conform(rows)
