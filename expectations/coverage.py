@@ -3,6 +3,7 @@
 import polars as pl
 
 from expectations.check import Frames, state_code
+from transforms.core.district_houses import METHODS, NO_SECTORS
 
 # Municípios at the Census 2022, IBGE. None has been extinguished since 1988: fewer means that some got lost.
 MUNICIPALITIES = {
@@ -85,13 +86,32 @@ def too_few_municipalities(frames: Frames) -> pl.LazyFrame:
 
 
 def below_floors(frames: Frames) -> pl.LazyFrame:
-    """States where a source knows too few of the municípios."""
+    """States where a source that no release can do without knows too few of the municípios."""
     known = {
-        "a population": pl.any_horizontal(pl.col("population_census", "population_estimate").is_not_null()),
+        "a census population": pl.col("population_census").is_not_null(),
+        "an estimated population": pl.col("population_estimate").is_not_null(),
         "an electorate": pl.col("electorate") > 0,
         "a TSE code": pl.col("tse_municipality_code").is_not_null(),
     }
     return pl.concat([below_floor(condition, what, frames["core.municipality"]) for what, condition in known.items()])
+
+
+def partly_covered(frames: Frames) -> pl.LazyFrame:
+    """States where a source that bounds only get narrower by knows some of it, but too little."""
+    houses = frames["core.district_houses"].join(
+        frames["core.district"].select("district_code", "municipality_code"), on="district_code", validate="1:1"
+    )
+    known = {
+        "districts have census sectors": (pl.col("method") != METHODS[NO_SECTORS][0], houses),
+        "districts are in the address list": (pl.col("establishments").is_not_null(), houses),
+        "polling places have their whole município in the mesh": (
+            ~pl.col("flags").str.contains("mesh_incomplete", literal=True),
+            frames["core.polling_place"],
+        ),
+    }
+    return pl.concat([below_floor(holds, what, frame) for what, (holds, frame) in known.items()]).filter(
+        pl.col("known") > 0
+    )
 
 
 def stale(frames: Frames) -> pl.LazyFrame:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from expectations import coverage, sums
+from expectations import agreement, coverage, sums
 from expectations.check import Frames, Severity, Violation
 from expectations.hygiene import misread, mistyped, unordered
 
@@ -147,6 +147,51 @@ TRUTHS = (
         "read the figures of these districts with their gaps in mind",
     ),
     Truth(
+        "tse_codes_of_the_state",
+        "critical",
+        (coverage.CROSSWALK, coverage.LOCALITIES, "core.state"),
+        agreement.wrong_codes,
+        "TSE {tse_municipality_code} stands beside {municipality_code}: {fault}",
+        "voters would be counted in another município, or in none",
+        "fetch the TSE–IBGE table again: it is regenerated every week; or place the one before by hand",
+    ),
+    Truth(
+        "tse_codes_of_other_states",
+        "warning",
+        (coverage.CROSSWALK, coverage.LOCALITIES, "core.state"),
+        agreement.wrong_codes_elsewhere,
+        "{uf}: TSE {tse_municipality_code} stands beside {municipality_code}: {fault}",
+        "the same table serves every state: a state with a wrong pair is refused when it is screened",
+        "tell the TSE; this state's figures do not depend on it",
+    ),
+    Truth(
+        "names_agree_with_the_tse",
+        "warning",
+        (coverage.CROSSWALK, coverage.LOCALITIES),
+        agreement.other_names,
+        "{municipality_code} is {municipality_name} to IBGE, {tse_name} to the TSE",
+        "places are joined by code, so a name decides nothing; two codes exchanged would show here",
+        "look whether it is a new name or another município; known spellings stand in transforms/names.py",
+    ),
+    Truth(
+        "sections_tell_their_voters",
+        "warning",
+        (agreement.SECTIONS, "core.state"),
+        agreement.untold_voters,
+        "{uf}: {sections} sections of TSE {tse_municipality_code} do not tell their voters",
+        "what is not told is not zero: the electorate is larger than it looks",
+        "look for the sections in the next file of the TSE",
+    ),
+    Truth(
+        "statement_adds_up",
+        "warning",
+        (agreement.REVENUE,),
+        agreement.accounts_that_do_not_add_up,
+        "{warnings}",
+        "the state's own statement does not add up: five thousandths of it is a threshold",
+        "compare the account with its parts in the state's statement; ask the treasury",
+    ),
+    Truth(
         "municipalities_known_to_the_tse",
         "warning",
         ("core.municipality", "core.state", coverage.CROSSWALK),
@@ -181,6 +226,15 @@ TRUTHS = (
         f"{{known}} of {{of}} municípios have {{what}} (at least {coverage.FLOOR_PERCENT} %)",
         "a truncated source looks like a state where nobody lives or votes",
         "compare the snapshot with the one before; fetch again",
+    ),
+    Truth(
+        "bounds_are_as_narrow_as_they_could_be",
+        "warning",
+        ("core.district_houses", "core.district", "core.polling_place"),
+        coverage.partly_covered,
+        f"only {{known}} of {{of}} {{what}} (at least {coverage.FLOOR_PERCENT} %)",
+        "an optional source that is there in part: bounds are wider where it is not",
+        "fetch it again; what it lacks may be missing at its publisher",
     ),
     Truth(
         "sources_are_fresh",

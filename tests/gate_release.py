@@ -11,15 +11,17 @@ from transforms import catalog
 from warehouse.meta import SOURCE_FRESHNESS
 
 Frames = dict[str, pl.DataFrame]
-CODES = [f"14{number:05d}" for number in range(1, 16)]  # Roraima's fifteen
-DISTRICTS = sorted([f"{code}05" for code in CODES] + ["140000110", "140000210"])
+CODES = """1400027 1400050 1400100 1400159 1400175 1400209 1400233 1400282 1400308 1400407 1400456 1400472 1400506
+1400605 1400704""".split()  # Roraima's fifteen
+NAMES = [f"M{code[4:]}" for code in CODES]
+DISTRICTS = sorted([f"{code}05" for code in CODES] + ["140002710", "140005010"])
 LAW = ("population", "electorate", "urban_houses", "collection")
-AREAS = {"140000110": "district", "140000210": "district", "G": "group", "F": "fusion"}
+AREAS = {"140002710": "district", "140005010": "district", "G": "group", "F": "fusion"}
 MEMBERS = {
-    "140000110": ["140000110"],
-    "140000210": ["140000210"],
-    "G": ["140000110", "140000210"],
-    "F": ["140000305", "140000405"],
+    "140002710": ["140002710"],
+    "140005010": ["140005010"],
+    "G": ["140002710", "140005010"],
+    "F": ["140010005", "140015905"],
 }
 
 
@@ -38,7 +40,7 @@ def core() -> Frames:
             "district_code": code,
             "district_name": f"D{code[-4:]}",
             "municipality_code": code[:7],
-            "municipality_name": f"M{code[5:7]}",
+            "municipality_name": f"M{code[4:7]}",
             "uf": "RR",
             "is_seat": code.endswith("05"),
             "in_localities": True,
@@ -95,7 +97,7 @@ def core() -> Frames:
             [
                 {
                     "municipality_code": code,
-                    "municipality_name": f"M{code[5:]}",
+                    "municipality_name": f"M{code[4:]}",
                     "uf": "RR",
                     "tse_municipality_code": "00001",
                     "districts": len(own(code)),
@@ -114,6 +116,37 @@ def core() -> Frames:
         ),
         "core.polling_place": frame("core.polling_place", [*places, lost]),
         "core.district_measure": frame("core.district_measure", electorate),
+        "core.district_houses": frame(
+            "core.district_houses",
+            [
+                {
+                    "district_code": code,
+                    "low": Decimal(0),
+                    "method": "no urban sector in the district",
+                    "clusters": 0,
+                    "clustered": True,
+                    "evidence": "derived",
+                    "source": "ibge_census_sectors",
+                    "establishments": 3,
+                }
+                for code in DISTRICTS
+            ],
+        ),
+        "core.state_revenue": frame(
+            "core.state_revenue",
+            [
+                {
+                    "state_code": "14",
+                    "fiscal_year": 2025,
+                    "variant": "gross",
+                    "value": Decimal(2_000_000_000),
+                    "statement": "DCA",
+                    "method": "stated",
+                    "source": "siconfi_revenue",
+                    "provisional": False,
+                }
+            ],
+        ),
         "core.area": frame(
             "core.area",
             [{"area_id": area, "area_name": f"Área {area}", "uf": "RR", "kind": kind} for area, kind in AREAS.items()],
@@ -174,9 +207,9 @@ def verdict(
 
 def mart() -> Frames:
     """One area eligible, one likely so, one (the group) ineligible, one fusion."""
-    rows = [requirement(area, name) for area in ("140000110", "140000210", "G") for name in (*LAW, "origin")]
+    rows = [requirement(area, name) for area in ("140002710", "140005010", "G") for name in (*LAW, "origin")]
     changed = [
-        requirement("140000210", "population", "undetermined", "likely_met"),
+        requirement("140005010", "population", "undetermined", "likely_met"),
         requirement("G", "urban_houses", "not_met"),
     ]
     ids = {(row["area_id"], row["requirement"]) for row in changed}
@@ -211,9 +244,9 @@ def mart() -> Frames:
         "mart.eligibility": frame(
             "mart.eligibility",
             [
-                verdict(1, "140000110", "eligible", 5, 0, 0, smallest_margin=Decimal("0.2"), population=1100),
+                verdict(1, "140002710", "eligible", 5, 0, 0, smallest_margin=Decimal("0.2"), population=1100),
                 verdict(2, "F", "eligible", 0, 0, 0),
-                verdict(3, "140000210", "undetermined", 4, 0, 1, likely="likely_eligible"),
+                verdict(3, "140005010", "undetermined", 4, 0, 1, likely="likely_eligible"),
                 verdict(4, "G", "ineligible", 4, 1, 0),
             ],
         ),
@@ -222,7 +255,7 @@ def mart() -> Frames:
             [
                 {
                     "rule_set": "lc_1_1967",
-                    "area_id": "140000210",
+                    "area_id": "140005010",
                     "area_name": "a",
                     "requirement": "population",
                     "reason": "r",
@@ -269,11 +302,25 @@ def staging() -> Frames:
         sums.CENSUS: pl.DataFrame({"district_code": DISTRICTS}).with_columns(
             **{k: pl.lit(v) for k, v in dwellings.items()}
         ),
-        sums.SECTIONS: pl.DataFrame({"uf": ["RR", "RR", "ZZ"], "voters": [8500, 50, 77]}),
-        coverage.LOCALITIES: pl.DataFrame(
-            {"district_code": DISTRICTS, "municipality_code": [c[:7] for c in DISTRICTS]}
+        sums.SECTIONS: pl.DataFrame(
+            {"uf": ["RR", "RR", "ZZ"], "tse_municipality_code": ["00000", "00000", "29000"], "voters": [8500, 50, 77]}
         ),
-        coverage.CROSSWALK: pl.DataFrame({"municipality_code": [*CODES, "3200102"]}),
+        coverage.LOCALITIES: pl.DataFrame(
+            {
+                "district_code": DISTRICTS,
+                "municipality_code": [c[:7] for c in DISTRICTS],
+                "municipality_name": [f"M{c[4:7]}" for c in DISTRICTS],
+            }
+        ),
+        coverage.CROSSWALK: pl.DataFrame(
+            {
+                "municipality_code": [*CODES, "3200102"],
+                "municipality_name": [*NAMES, "Afonso Cláudio"],
+                "tse_municipality_code": [f"{number:05}" for number in range(16)],
+                "tse_name": [*(name.upper() for name in NAMES), "AFONSO CLÁUDIO"],
+                "uf": [*["RR"] * 15, "ES"],
+            }
+        ),
         coverage.ESTIMATES: pl.DataFrame(
             {"level": "municipality", "location_code": CODES, "year": 2025, "population": 1}
         ),

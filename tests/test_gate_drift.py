@@ -50,11 +50,11 @@ def test_an_absent_table_shrank_to_nothing() -> None:
 
 def test_case_93_a_verdict_that_vanished() -> None:
     after = release()
-    gone = (pl.col("area_id") == "140000110") & (pl.col("requirement") == "electorate")
+    gone = (pl.col("area_id") == "140002710") & (pl.col("requirement") == "electorate")
     after["mart.requirement_result"] = after["mart.requirement_result"].filter(~gone)
     (found,) = failing(release(), after)
     assert found.observed == "requirement results fell from 10 to 9 (limit 5 %)"
-    assert found.rows.rows() == [("lc_1_1967", "140000110", "electorate")]
+    assert found.rows.rows() == [("lc_1_1967", "140002710", "electorate")]
 
 
 def test_what_is_hand_supplied_may_be_taken_away() -> None:

@@ -84,6 +84,7 @@ class Source:
     encoding: str
     conversation: Callable[[Scope], Conversation]
     tables: tuple[Staged, ...]
+    dated: tuple[Table, str] | None = None  # the column that says through which day its data speak
     required: bool = True
     smallest: int = 2  # bytes; a shorter answer cannot be whole
     largest: int = 4_000_000_000  # bytes, unpacked

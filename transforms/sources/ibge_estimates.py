@@ -223,5 +223,6 @@ SOURCE = Source(
         Staged(POPULATION, "population/", parse_population),
         Staged(POPULATION, "dou/", parse_dou),
     ),
+    dated=(POPULATION, "year"),
     notes="A wrong parameter or too large a question is a bare status 500; an unpublished year an empty list.",
 )

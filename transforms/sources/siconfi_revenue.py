@@ -288,6 +288,7 @@ SOURCE = Source(
         Staged(ACCOUNT, "finbra/", parse_finbra),
         Staged(ACCOUNT, "rreo_csv/", parse_rreo_csv),
     ),
+    dated=(DELIVERY, "status_at"),
     largest=200_000_000,
     notes="At most a request each 1.5 s: the service answers 429, without Retry-After, to faster ones. By hand: "
     "FINBRA's CSV or zip as part finbra/<name>, an RREO as CSV as part rreo_csv/<name>.",

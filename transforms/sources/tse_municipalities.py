@@ -18,6 +18,7 @@ from transforms.schema import Column, Kind, Table
 from transforms.sources import Conversation, Request, Scope, Source, Staged
 
 NAME = "tse_municipalities"
+UNLISTED, ABSENT = "not in IBGE's list", "no TSE code"  # faults that a new município has for a while
 HEADER = (
     "DT_GERACAO HH_GERACAO CD_UF_TSE CD_UF_IBGE SG_UF NM_UF CD_MUNICIPIO_TSE NM_MUNICIPIO_TSE CD_MUNICIPIO_IBGE "
     "NM_MUNICIPIO_IBGE"
@@ -98,13 +99,13 @@ def _against(crosswalk: pl.DataFrame, official: pl.DataFrame) -> pl.DataFrame:
         .join(known.select("state").unique(), on="state", how="semi")
         .join(namesakes, on=["state", "name"], how="left", validate="m:1")
     )
-    unknown = pairs.join(known, on="municipality_code", how="anti").with_columns(fault=pl.lit("not in IBGE's list"))
+    unknown = pairs.join(known, on="municipality_code", how="anti").with_columns(fault=pl.lit(UNLISTED))
     exchanged = pairs.filter(pl.col("namesake") != code).with_columns(
         fault=pl.format("the name is that of {}", pl.col("namesake"))
     )
     uf = pl.col("state").replace_strict({code: uf for uf, code in _CODES.items()})
     absent = known.join(crosswalk, on="municipality_code", how="anti").with_columns(
-        uf.alias("uf"), tse_municipality_code=pl.lit(None, pl.String), fault=pl.lit("no TSE code")
+        uf.alias("uf"), tse_municipality_code=pl.lit(None, pl.String), fault=pl.lit(ABSENT)
     )
     return pl.concat(rows.select(*_FAULTY, "fault") for rows in (unknown, exchanged, absent))
 
@@ -125,5 +126,6 @@ SOURCE = Source(
     encoding="cp1252",
     conversation=conversation,
     tables=(Staged(MUNICIPALITIES, "municipalities", parse_municipality),),
+    dated=(MUNICIPALITIES, "generated_on"),
     largest=100_000_000,
 )

@@ -239,6 +239,7 @@ SOURCE = Source(
         Staged(SECTION, "sections", parse_section),
         Staged(PREVIOUS_SECTION, "previous", parse_previous_section),
     ),
+    dated=(SECTION, "generated_on"),
     smallest=1_000,
     notes="TSE answers 403 to programs that do not say who they are, and at times to all: then place the zip by hand.",
 )
