@@ -131,16 +131,20 @@ def poll(
     now: datetime,
     deadline: float = 1800,
     asked: Asked | None = None,
+    read: Callable[[Answer], object] | None = None,
 ) -> Poll:
     """Ask one source everything it wants to know for a state, within `deadline` seconds, and record the poll.
 
     Upstream trouble is a failed Poll, never an exception. `asked`, given to every poll of a run, spares the states
-    each other's shared questions.
+    each other's shared questions. `read` makes rows of an answer: what it cannot read is not a good poll, so that
+    the one before stays the last good.
     """
     talk = _Conversation(source, scope, store, client, asked or Asked(), time.monotonic() + deadline)
     outcome, cause, message = "ok", "", ""
     try:
         talk.hold()
+        if read:
+            talk.read(read)
     except NoAnswer as error:
         outcome, cause, message = "failed", error.outcome, error.message
     except (SourceChanged, SourceUnavailable) as error:
@@ -149,7 +153,8 @@ def poll(
         talk.blame(cause, message)
     uf = scope.uf if talk.is_of_the_state else ""
     said = f"{source.title}: {message}" if message else ""
-    result = Poll(source.name, uf, scope.as_of, now, outcome, tuple(talk.answers), said, cause)
+    answers = tuple(answer for _, answer in talk.answers)
+    result = Poll(source.name, uf, scope.as_of, now, outcome, answers, said, cause)
     store.poll(result)
     return result
 
@@ -160,9 +165,9 @@ class _Conversation:
     def __init__(self, source: Source, scope: Scope, store: Store, client: Client, asked: Asked, until: float) -> None:
         self._source, self._scope, self._store = source, scope, store
         self._client, self._asked, self._until = client, asked, until
-        self.answers: list[Answer] = []
+        self.answers: list[tuple[Request, Answer]] = []
         self.is_of_the_state = False  # until a question is that is not shared by all states
-        self._last: Request | None = None
+        self._at: tuple[Request, Answer] | None = None
 
     def hold(self) -> None:
         """To its end. Raises NoAnswer, and whatever the source makes of an answer it cannot read."""
@@ -182,19 +187,25 @@ class _Conversation:
             if request.optional and error.outcome == "absent":
                 return None
             raise
-        self.answers.append(answer)
-        self._last = request
+        self._at = request, answer
+        self.answers.append(self._at)
         return answer
+
+    def read(self, read: Callable[[Answer], object]) -> None:
+        """Every answer, in turn. Raises whatever a reader does."""
+        for asked in self.answers:
+            self._at = asked
+            read(asked[1])
 
     def _question(self, request: Request) -> Question:
         uf = "" if request.shared else self._scope.uf
         return Question(self._source, uf, request, self._store, self._until)
 
     def blame(self, outcome: str, message: str) -> None:
-        """Record that the last answer is the one that could not be used."""
-        if self._last:
-            answer, since = self.answers[-1], time.monotonic()
-            self._question(self._last).record(answer.url, outcome, since=since, sha256=answer.sha256, message=message)
+        """Record that the answer just asked for, or read, is the one that cannot be used."""
+        if self._at:
+            (request, answer), since = self._at, time.monotonic()
+            self._question(request).record(answer.url, outcome, since=since, sha256=answer.sha256, message=message)
 
 
 def place(source: Source, scope: Scope, path: Path, store: Store, *, now: datetime, part: str | None = None) -> Poll:

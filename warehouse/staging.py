@@ -41,6 +41,13 @@ def stage(store: Store, polls: Iterable[tuple[Source, Poll]], cache: Path) -> di
     return {name: _together(*declared[name], files) for name, files in sorted(parsed.items())}
 
 
+def read(store: Store, source: Source, answer: Answer, cache: Path) -> None:
+    """Make the rows of one answer, for every table that it feeds: `stage` finds them made. Raises as it does."""
+    for staged in source.tables:
+        if answer.part.startswith(staged.part):
+            _parsed(store, source, staged, answer, cache)
+
+
 def _parsed(store: Store, source: Source, staged: Staged, answer: Answer, cache: Path) -> Path:
     """The Parquet file of one answer's rows, made if it is not there."""
     key = hashlib.sha256(f"{answer.sha256} {staged.version} {staged.table!r}".encode()).hexdigest()
@@ -94,6 +101,11 @@ def _changed(source: Source, what: str, where: str) -> EmancipaError:
     if source.base == "inputs":
         return UsageError(what, where=where, action="correct the file and run again")
     return SourceChanged(what, where=where, action="compare the answer with the source's module")
+
+
+def is_by_place(table: Table) -> bool:
+    """Whether a column tells which state a row speaks of."""
+    return not {"uf", *PLACES}.isdisjoint(table.names)
 
 
 def of_state(rows: pl.LazyFrame, table: Table, scope: Scope) -> pl.LazyFrame:
