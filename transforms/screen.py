@@ -24,6 +24,7 @@ from transforms.core.urban_cluster import urban_cluster
 from transforms.core.urban_cluster_district import urban_cluster_district
 from transforms.judgement import judge
 from transforms.marts.no_candidate import no_candidate
+from transforms.register import register
 from transforms.rules.reading import RuleSet
 from transforms.sources import Scope
 
@@ -47,7 +48,8 @@ def screen(
         for name, frame in judge(rule_set, core, known, certificates, bool(simulated)).items():
             marts.setdefault(name, []).append(frame)
     joined = {name: pl.concat(frames) for name, frames in marts.items()}
-    return core | joined | {"mart.no_candidate": no_candidate(core["core.district"])}
+    found = core | joined | {"mart.no_candidate": no_candidate(core["core.district"])}
+    return found | register(staged, found, scope, rule_sets, simulated=bool(simulated))
 
 
 def entities_and_measures(

@@ -170,7 +170,7 @@ def _figures(
     event["has_limits"] = {"yes": True, "no": False}.get(told.get("limits", ""))
     if row["event"] != "plebiscite_held":
         return event, []
-    place: str = told.get("area", row["area_id"])
+    place = told.get("area") or str(row["area_id"])
     typed = {TYPED.get(name, name): int(text) for name, text in told.items() if TYPED.get(name, name) in COUNTS}
     event |= {"area_voted": place, "counted_from": "typed" if typed else None, **typed}
     faults = [] if place in votable else [f"{place!r} is no part of the area: a code of its districts or municípios"]

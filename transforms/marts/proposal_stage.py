@@ -4,7 +4,15 @@ Statuses: done · due (the next thing to do, in time) · overdue (its day has pa
 is not met, or `waits_for` is not done) · not_applicable. A petition that was withdrawn or rejected waits for nothing.
 """
 
+from collections.abc import Sequence
+
+import polars as pl
+
 from transforms.columns import AREA, AREA_NAME, RULE_SET, UF
+from transforms.core.proposal import PROPOSAL
+from transforms.deadlines import working_day
+from transforms.petition import DONE, Petition
+from transforms.petition_stages import current, standings
 from transforms.schema import Column, Kind, Table, Unit
 
 STAGES = (
@@ -34,7 +42,7 @@ TABLE = Table(
     order=("rule_set", "proposal_id", "stage_number", "stage"),
     columns=(
         RULE_SET,
-        Column("proposal_id", Kind.TEXT, "Id of the proposal.", "Proposta"),
+        PROPOSAL,
         AREA,
         AREA_NAME,
         UF,
@@ -59,3 +67,53 @@ TABLE = Table(
     ),
     may_be_empty=True,
 )  # fmt: skip
+
+
+def proposal_stage(petitions: Sequence[Petition], *, simulated: bool) -> pl.DataFrame:
+    """The stages of every petition, each under its rule set."""
+    rows = []
+    for petition in petitions:
+        found = standings(petition)
+        here = current(found, STAGES)
+        for number, stage in enumerate(STAGES, 1):
+            standing = found[stage]
+            due = standing.due_on if standing.status != DONE else None
+            rows.append(
+                petition.identity
+                | {name: getattr(standing, name) for name in standing.__slots__}
+                | {
+                    "stage_number": number,
+                    "stage": stage,
+                    "article": article(petition, stage),
+                    "is_current": stage == here,
+                    "due_on": due,
+                    "working_day": working_day(due) if due else None,
+                    "days_left": (due - petition.as_of).days if due else None,
+                    "is_simulated": simulated,
+                }
+            )
+    return TABLE.frame(rows)
+
+
+# The table of a rule set, and its key, that names the article of a stage; the first that is there.
+ARTICLES = {
+    "representation": (("representation", "article"),),
+    "information": (("information", "article"),),
+    "plebiscite": (("plebiscite", "held_under"), ("plebiscite", "article")),
+    "fusion": (("fusion", "article"),),
+    "majority": (("plebiscite", "decided_under"), ("plebiscite", "article")),
+    "installation": (("installation", "article"),),
+    "calendar": (("calendar", "article"),),
+    "territory": (("exemptions", "article"),),
+    "limits": (("limits", "article"),),
+}
+OTHERWISE = {"installation": "CF, art. 29, I"}  # all mayors of the country are elected together
+
+
+def article(petition: Petition, stage: str) -> str | None:
+    """The article that a stage rests on; the requirements' is what their articles begin with."""
+    if stage == "requirements":
+        heads = (requirement.article.split(",")[0] for requirement in petition.rule_set.requirements)
+        return ", ".join(dict.fromkeys(heads))
+    named = (petition.rule(table).get(key) for table, key in ARTICLES[stage])
+    return next(filter(None, named), OTHERWISE.get(stage))
