@@ -16,6 +16,7 @@ from transforms.marts.pending import pending
 from transforms.marts.requirement_result import ORIGIN, requirement_result
 from transforms.marts.rule_arm import rule_arm
 from transforms.marts.sensitivity import sensitivity
+from transforms.marts.viable_group import viable_group
 from transforms.rules.procedure import fusion_exempt, in_federal_territory
 from transforms.rules.reading import RuleSet
 from transforms.rules.reference import Reference, reference
@@ -82,5 +83,6 @@ def judge(
         "mart.eligibility": ranking,
         "mart.pending": pending(rule_set, requirements, ranking),
         "mart.joint_departure": joint_departure(rule_set, joint, leaving, areas, municipalities),
+        "mart.viable_group": viable_group(rule_set, core, known, versus, simulated=simulated),
         "mart.sensitivity": sensitivity(rule_set, ranking, requirements, origins, figures, remainder, versus),
     }
