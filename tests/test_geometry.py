@@ -109,10 +109,9 @@ def test_linked_is_single_linkage(data: st.DataObject) -> None:
     count = data.draw(st.integers(0, 25))
     grid = data.draw(st.sampled_from([1e-3, 5e-3, 1e-4]))  # coarse grids: equal points, lines, squares
     x, y = (data.draw(arrays(np.int64, count, elements=st.integers(0, 60))) * grid - 40 for _ in "xy")
-    labels = geometry.linked(x, y - 20, 1000)
-    near = [
-        (i, j) for i in range(count) for j in range(count) if geodesic((x[i], y[i] - 20), (x[j], y[j] - 20)) <= 1000
-    ]
+    y += 40 - data.draw(st.sampled_from([33.7, 20, 0]))
+    labels = geometry.linked(x, y, 1000)
+    near = [(i, j) for i in range(count) for j in range(count) if geodesic((x[i], y[i]), (x[j], y[j])) <= 1000]
     expected = geometry.connected(count, *np.array(near, dtype=np.int64).reshape(-1, 2).T)
     pairs = set(zip(labels.tolist(), expected.tolist(), strict=True))
     assert len(pairs) == len(set(labels.tolist())) == len(set(expected.tolist()))

@@ -226,7 +226,7 @@ def test_the_dictionarys_name_of_the_type_is_read_too() -> None:
 def test_batches_do_not_change_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [address(LATITUDE=f"-20.{number % 7:03}5") for number in range(200)]
     whole = cells(*rows)
-    monkeypatch.setattr("transforms.delimited.BLOCK", 1000)
+    monkeypatch.setattr(ibge_addresses, "BLOCK", 1000)
     monkeypatch.setattr(ibge_addresses, "COMPACT_ROWS", 5)
     assert cells(*rows).equals(whole)
     assert whole["houses"].sum() == 200

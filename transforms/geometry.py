@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from pyproj import Geod
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import Delaunay
 
 GRS80 = Geod(ellps="GRS80")
 SHORTEST_DEGREE_M = 91_000  # a degree of longitude at 34.5° S: no degree in Brazil is shorter
+LONGEST_DEGREE_M = 111_400  # one at the equator
 PIECE = 32  # segments of a border that share one box in the index
 SEARCH_M = tuple(500 * 2**turn for turn in range(8))  # how far to look for a border, in turns
 CHUNK = 1_000_000  # point × segment pairs measured at a time: bounds memory
@@ -187,20 +187,44 @@ def common_border_m(polygons: NDArray[Any], others: NDArray[Any]) -> NDArray[np.
 def linked(longitude: NDArray[np.float64], latitude: NDArray[np.float64], within: float) -> NDArray[np.int64]:
     """A group number for each point: points at most so many metres apart, also through others, share one.
 
-    Single linkage, exact: the links it needs are edges of the Delaunay triangulation (of the points on Mercator's
-    plane, which is conformal), so that a million points make three million candidates and not all pairs.
+    Single linkage, exact. Points fall into blocks so small that those of a block and of the eight around it are always
+    within reach: only points of blocks further off, and of groups still apart, are measured.
     """
-    places, place = np.unique(np.column_stack([longitude, latitude]), axis=0, return_inverse=True)
-    x, y = np.radians(places).T
-    frame = np.array([[-30.0, -30.0], [30.0, -30.0], [0.0, 60.0]])  # far points: no set is too few, or in one line
-    net = Delaunay(np.vstack([np.column_stack([x, np.arcsinh(np.tan(y))]), frame]))
-    links = np.vstack([net.simplices[:, [0, 1]], net.simplices[:, [1, 2]], net.simplices[:, [2, 0]]])
-    links = np.vstack([links, net.coplanar[:, [0, 2]]])  # all but the same point: left out of the net, kept with it
-    links = links[(links < len(places)).all(axis=1)]
-    one, other = links.T
-    scale = _metres_per_degree((places[one, 1] + places[other, 1]) / 2)
-    near = np.hypot(*((places[one] - places[other]) * scale).T) <= within
-    return connected(len(places), one[near], other[near])[place.ravel()]
+    side = within / (2 * 2**0.5 * LONGEST_DEGREE_M)
+    points = pl.DataFrame({"x": longitude, "y": latitude}).with_columns(
+        *((pl.col(axis) / side).floor().cast(pl.Int64).alias(block) for axis, block in (("x", "column"), ("y", "row")))
+    )
+    blocks = points.select("row", "column").unique().sort("row", "column").with_columns(block=pl.int_range(pl.len()))
+    points = points.join(blocks, on=["row", "column"], validate="m:1", maintain_order="left")
+    beside = _block_pairs(blocks, [step for step in _STEPS if max(map(abs, step)) == 1])
+    group = connected(blocks.height, beside["block"].to_numpy(), beside["other"].to_numpy())
+    apart = _block_pairs(
+        blocks.with_columns(group=pl.Series(group, dtype=pl.Int64)),
+        [step for step in _STEPS if max(map(abs, step)) > 1],
+    ).filter(pl.col("group") != pl.col("group_other"))
+    place = points.select("block", "x", "y")
+    ends = apart.join(place, on="block").join(place, left_on="other", right_on="block", suffix="_other")
+    x, y, other_x, other_y = (ends[name].to_numpy() for name in ("x", "y", "x_other", "y_other"))
+    east, north = _metres_per_degree((y + other_y) / 2).T
+    near = ends.filter(pl.Series(np.hypot((x - other_x) * east, (y - other_y) * north) <= within))
+    links = pl.concat([beside.select("block", "other"), near.select("block", "other")])
+    group = connected(blocks.height, links["block"].to_numpy(), links["other"].to_numpy())
+    return group.take(points["block"].to_numpy())
+
+
+# Half of the ways to a block that can hold a point within reach: each pair once.
+_STEPS = [(row, column) for row in range(5) for column in range(-4, 5) if (row, column) > (0, 0)]
+
+
+def _block_pairs(blocks: pl.DataFrame, steps: list[tuple[int, int]]) -> pl.DataFrame:
+    """Blocks and those so many rows and columns further: block, other, and what else `blocks` has of both."""
+    others = blocks.rename({"block": "other"})
+    return pl.concat(
+        blocks.join(
+            others.with_columns(pl.col("row") - row, pl.col("column") - column), on=["row", "column"], suffix="_other"
+        )
+        for row, column in steps
+    )
 
 
 def connected(count: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:

@@ -7,12 +7,14 @@ is absent, never zero.
 """
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import BinaryIO
 
 import polars as pl
 
-from transforms.answers import staged, understood
-from transforms.delimited import batches, zip_member
+from transforms.answers import demand, staged, understood
+from transforms.delimited import BROKEN_ZIP, zip_member
 from transforms.errors import SourceChanged
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Conversation, Request, Scope, Source, Staged
@@ -29,9 +31,18 @@ _HEADER = (
 ).split()
 _TYPES = ("COD_TIPO_ESPECI", "COD_TIPO_ESPECIE")  # the file cuts the dictionary's name short
 
-DWELLING = "1"  # COD_ESPECIE: private dwelling
-HOUSE_TYPES = ("101", "102")  # house; house in a row or a condominium
-ESTABLISHMENTS = ("4", "5", "6", "8")  # teaching, health, other purposes, religious
+READ = {
+    "COD_SETOR": "sector_code",
+    "LATITUDE": "latitude",
+    "LONGITUDE": "longitude",
+    "COD_ESPECIE": "species",
+    _TYPES[0]: "type",
+}
+_SCHEMA = dict.fromkeys([*_HEADER, _TYPES[0]], pl.String())
+DWELLING = 1  # COD_ESPECIE: private dwelling
+HOUSE_TYPES = (101, 102)  # house; house in a row or a condominium
+ESTABLISHMENTS = (4, 5, 6, 8)  # teaching, health, other purposes, religious
+BLOCK = 32 << 20  # bytes unpacked at a time
 CELLS_PER_DEGREE = 1000
 MICRO = 1_000_000  # coordinates are summed as whole millionths of a degree: the same in whatever order
 COMPACT_ROWS = 2_000_000
@@ -87,67 +98,100 @@ def conversation(scope: Scope) -> Conversation:
 def parse_cell(stream: BinaryIO) -> pl.DataFrame:
     """A state's addresses, counted by sector and cell, in memory bounded by the cells."""
     with zip_member(stream, r".+\.csv", source=NAME, largest=20_000_000_000) as member:
-        rows = _summed(_counted(batch) for batch in _batches(member))
-    point = {"latitude": "_y", "longitude": "_x"}
-    return staged(
-        CELLS,
-        rows.with_columns(
-            (pl.when(pl.col("_placed") > 0).then(pl.col(total)) / pl.col("_placed") / MICRO).round(6).alias(name)
-            for name, total in point.items()
-        ),
-        NAME,
-    )
+        rows = _summed(_counted(block) for block in _blocks(member))
+    mean = [
+        (pl.when(pl.col("_placed") > 0).then(pl.col(total)) / pl.col("_placed") / MICRO).round(6).alias(name)
+        for name, total in (("latitude", "_y"), ("longitude", "_x"))
+    ]
+    return staged(CELLS, rows.with_columns(pl.col("sector_code").cast(pl.String), *mean), NAME)
 
 
-def _batches(member: BinaryIO) -> Iterator[pl.DataFrame]:
-    columns = {
-        "COD_SETOR": "sector_code",
-        "LATITUDE": "latitude",
-        "LONGITUDE": "longitude",
-        "COD_ESPECIE": "species",
-    }
-    header = member.readline().decode("utf-8-sig").strip().replace('"', "").split(";")
-    member.seek(0)
-    kind = _TYPES[1] if _TYPES[1] in header else _TYPES[0]
-    return batches(
-        member,
-        columns=columns | {kind: "type"},
-        generations=[[*_HEADER, kind]],
-        source=NAME,
-        encoding="utf-8",
-    )
+def _blocks(member: BinaryIO) -> Iterator[pl.DataFrame]:
+    """The columns of READ, some hundred thousand addresses at a time.
+
+    The other columns are passed over unread: their accents and quotes can do no harm. That a line was whole shows in
+    what is read of it (`_counted`), not in a count of its fields.
+    """
+    chunks = _chunks(member)
+    first, _, rest = next(chunks, b"").partition(b"\n")
+    header = first.decode("utf-8-sig", errors="replace").strip().replace('"', "").split(";")
+    if header[:-1] != _HEADER or header[-1] not in _TYPES:
+        raise SourceChanged(f"unknown header of {len(header)} columns: {header[:60]}", where=f"{NAME}, line 1")
+    line = 2
+    for chunk in chain(chunks, [b"\n"]):
+        lines, _, rest = (rest + chunk).rpartition(b"\n")
+        if lines := lines.rstrip():
+            yield _read(lines, line)
+            line += lines.count(b"\n") + 1
 
 
-def _counted(batch: pl.DataFrame) -> pl.DataFrame:
-    """Houses and establishments of some addresses by sector and cell."""
-    house = (pl.col("species") == DWELLING) & pl.col("type").is_in(HOUSE_TYPES)
+def _chunks(member: BinaryIO) -> Iterator[bytes]:
+    """The file's bytes; the next ones unpack while the last are worked on."""
+    with ThreadPoolExecutor(1) as ahead:
+        waiting = ahead.submit(member.read, BLOCK)
+        try:
+            while chunk := waiting.result():
+                waiting = ahead.submit(member.read, BLOCK)
+                yield chunk
+        except BROKEN_ZIP as error:
+            raise SourceChanged(f"the file is cut short or corrupt: {error}", where=NAME) from error
+
+
+def _read(lines: bytes, line: int) -> pl.DataFrame:
+    """Whole lines, the first of which is `line` of the file."""
+    where = f"{NAME}, from line {line}"
+    quote = '"' if b'"' in lines else None
+    try:
+        rows = pl.scan_csv(lines, has_header=False, separator=";", quote_char=quote, schema=_SCHEMA)
+        frame = rows.select(pl.col(theirs).alias(ours) for theirs, ours in READ.items()).collect()
+    except pl.exceptions.PolarsError as error:
+        raise SourceChanged(f"lines that cannot be read: {str(error).splitlines()[0]}", where=where) from error
+    if frame.height != lines.count(b"\n") + 1:
+        raise SourceChanged("rows and lines do not agree: a stray quote, or an empty line", where=where)
+    return frame
+
+
+def _counted(block: pl.DataFrame) -> pl.DataFrame:
+    """Houses and establishments of some addresses by sector (a number here: quicker) and cell."""
+    if block["longitude"].str.contains(",", literal=True).any():
+        block = block.with_columns(pl.col("latitude", "longitude").str.replace(",", ".", literal=True))
     with understood(NAME):
-        micro = [
-            (pl.col(name).str.replace(",", ".", literal=True).cast(pl.Float64) * MICRO).round().cast(pl.Int64)
-            for name in ("latitude", "longitude")
-        ]
-        return (
-            batch.select(
-                pl.col("sector_code").str.head(15),
-                house.fill_null(value=False).cast(pl.Int64).alias("houses"),
-                pl.col("species").is_in(ESTABLISHMENTS).cast(pl.Int64).alias("establishments"),
-                micro[0].alias("_y"),
-                micro[1].alias("_x"),
-            )
-            .filter(pl.col("houses") + pl.col("establishments") > 0)
-            .with_columns(
-                *(
-                    pl.col(f"_{axis}").floordiv(MICRO // CELLS_PER_DEGREE).fill_null(0).alias(f"cell_{axis}")
-                    for axis in "yx"
-                ),
-            )
-            .group_by(CELLS.key)
-            .agg(
-                pl.col("houses", "establishments").sum(),
-                (pl.col("_y", "_x") * pl.col("houses")).sum(),
-                pl.col("houses").filter(pl.col("_y").is_not_null()).sum().alias("_placed"),
-            )
+        typed = block.select(
+            pl.col("sector_code").str.head(15).cast(pl.Int64),
+            pl.col("species").cast(pl.Int8),
+            pl.col("type").cast(pl.Int16),
+            *(
+                (pl.col(name).cast(pl.Float64) * MICRO).round().cast(pl.Int64).alias(axis)
+                for axis, name in (("_y", "latitude"), ("_x", "longitude"))
+            ),
         )
+    inside = pl.col("_y").is_between(-34 * MICRO, 6 * MICRO) & pl.col("_x").is_between(-75 * MICRO, -28 * MICRO)
+    possible = (
+        pl.col("sector_code").is_between(11 * 10**13, 54 * 10**13)
+        & pl.col("species").is_between(1, 8)
+        & pl.col("type").is_between(101, 104).fill_null(value=True)
+        & inside.fill_null(value=True)
+    )
+    demand(typed, possible, "an address that cannot be", ["sector_code", "species", "type", "_y", "_x"], NAME)
+    house = (pl.col("species") == DWELLING) & pl.col("type").is_in(HOUSE_TYPES)
+    cell = [(pl.col(f"_{axis}") // (MICRO // CELLS_PER_DEGREE)).fill_null(0).alias(f"cell_{axis}") for axis in "yx"]
+    return (
+        typed.select(
+            "sector_code",
+            "_y",
+            "_x",
+            *cell,
+            house.fill_null(value=False).alias("houses"),
+            pl.col("species").is_in(ESTABLISHMENTS).alias("establishments"),
+        )
+        .filter(pl.col("houses") | pl.col("establishments"))
+        .group_by(CELLS.key)
+        .agg(
+            pl.col("houses", "establishments").sum().cast(pl.Int64),
+            pl.col("_y", "_x").filter("houses").sum(),
+            (pl.col("houses") & pl.col("_y").is_not_null()).sum().cast(pl.Int64).alias("_placed"),
+        )
+    )
 
 
 def _summed(frames: Iterator[pl.DataFrame]) -> pl.DataFrame:
