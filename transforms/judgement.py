@@ -29,7 +29,7 @@ def reference_of(core: Frames, known: DistrictFigures, rule_sets: Sequence[RuleS
     row = core["core.state"].row(0, named=True)
     population = {basis: row[f"population_{basis}"] for basis in ("estimate", "census")}
     origin = before(core["core.municipality"], known)
-    return reference(row["region"], population, core["core.state_revenue"], origin, rule_sets)
+    return reference(row["region"], population, core["core.state_revenue"], origin, rule_sets, row["revenue_gap"] or "")
 
 
 def exempt_areas(rule_set: RuleSet, core: Frames) -> pl.DataFrame:

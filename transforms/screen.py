@@ -19,7 +19,7 @@ from transforms.core.municipality_collection import municipality_collection
 from transforms.core.neighbour import neighbour
 from transforms.core.polling_place import polling_place
 from transforms.core.state import latest_estimates, state
-from transforms.core.state_revenue import state_revenue
+from transforms.core.state_revenue import state_revenue, why_unknown
 from transforms.core.urban_cluster import urban_cluster
 from transforms.core.urban_cluster_district import urban_cluster_district
 from transforms.judgement import judge
@@ -66,7 +66,6 @@ def entities_and_measures(
     )
     local = estimates.filter(pl.col("level") == "municipality").rename({"location_code": "municipality_code"})
     population = district_population(districts, census, local)
-    states = state(population, estimates, scope)
 
     crosswalk = staged["staging.tse_municipalities__municipality"].filter(pl.col("uf") == scope.uf).collect()
     sections = staged["staging.tse_polling_places__section"]
@@ -86,11 +85,11 @@ def entities_and_measures(
     clusters = urban_cluster(centres)
     houses = district_houses(centres, sectors, addresses, population, districts)
 
-    revenue = state_revenue(
-        staged["staging.siconfi_revenue__account"].collect(),
-        staged["staging.siconfi_revenue__delivery"].collect(),
-        scope,
-    )
+    accounts = staged["staging.siconfi_revenue__account"].collect()
+    deliveries = staged["staging.siconfi_revenue__delivery"].collect()
+    revenue = state_revenue(accounts, deliveries, scope)
+    gap = why_unknown(accounts, deliveries, scope) if revenue.is_empty() else None
+    states = state(population, estimates, scope, gap)
     gross = dict(revenue.select("variant", "value").iter_rows()).get("gross")
     by_municipality = municipality_collection(collections, districts["municipality_code"].unique(), gross, scope)
     weights = population.select("district_code", "occupied_dwellings", "population_census").join(

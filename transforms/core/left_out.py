@@ -75,6 +75,6 @@ def _unplaced(staged: Mapping[str, pl.LazyFrame], places: pl.DataFrame) -> int:
 def sentences(table: pl.DataFrame) -> list[str]:
     """One line a row, for whoever runs it."""
     return [
-        f"{source}: {rows} {what}{'' if voters is None else f', {voters} voters'}: in no figure"
+        f"{source}: left out: {what}: {rows} rows{'' if voters is None else f', {voters} voters'}"
         for source, what, rows, voters in table.iter_rows()
     ]

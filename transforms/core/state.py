@@ -40,6 +40,13 @@ TABLE = Table(
         Column("estimate_year", Kind.INTEGER, "Year of the estimate.", "Ano da estimativa", Unit.COUNT, nullable=True),
         Column("fiscal_year", Kind.INTEGER, "Last closed fiscal year (art. 2º, IV).", "Exercício", Unit.COUNT),
         Column("as_of", Kind.DATE, "Date that fixes every period.", "Data de referência"),
+        Column(
+            "revenue_gap",
+            Kind.TEXT,
+            "Why the state's tax revenue is not known; empty where it is.",
+            "Motivo de não haver receita",
+            nullable=True,
+        ),
     ),
 )
 
@@ -47,16 +54,25 @@ TABLE = Table(
 def latest_estimates(periods: pl.LazyFrame, populations: pl.LazyFrame, scope: Scope) -> pl.DataFrame:
     """The state's and its municípios' estimates of the latest year published by the date of the run.
 
-    Columns: level, location_code, year, population. Empty where nothing was published by then.
+    A year that IBGE's list does not have (yet) came in a file placed by hand: it counts from its 1 July on. Columns:
+    level, location_code, year, population. Empty where nothing was published by then.
     """
-    published = periods.filter(pl.col("modified") <= scope.as_of).select("year")
+    by_hand = populations.select("year").unique().join(periods, on="year", how="anti")
+    published = pl.concat(
+        [
+            periods.filter(pl.col("modified") <= scope.as_of).select("year"),
+            by_hand.filter(pl.date(pl.col("year"), 7, 1) <= scope.as_of),
+        ]
+    )
     of_state = pl.col("location_code").str.starts_with(scope.state_code)
     known = populations.join(published, on="year", how="semi").filter(of_state & pl.col("population").is_not_null())
     year = pl.col("year").max()
     return known.filter(pl.col("year") == year).select("level", "location_code", "year", "population").collect()
 
 
-def state(district_population: pl.DataFrame, estimates: pl.DataFrame, scope: Scope) -> pl.DataFrame:
+def state(
+    district_population: pl.DataFrame, estimates: pl.DataFrame, scope: Scope, revenue_gap: str | None = None
+) -> pl.DataFrame:
     """One row. A basis that is not at hand is empty; that parts equal totals is for the gate to judge."""
     facts = BY_UF[scope.uf]
     own = estimates.filter(pl.col("level") == "state")
@@ -70,5 +86,6 @@ def state(district_population: pl.DataFrame, estimates: pl.DataFrame, scope: Sco
         "estimate_year": own["year"].item() if own.height else None,
         "fiscal_year": scope.fiscal_year,
         "as_of": scope.as_of,
+        "revenue_gap": revenue_gap,
     }
     return TABLE.frame([row])

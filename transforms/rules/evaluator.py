@@ -201,13 +201,16 @@ def _first_present(bases: Sequence[Basis], shown: Callable[[Basis], pl.Expr], dt
     return pl.coalesce([*(pl.when(basis.present).then(shown(basis)) for basis in bases), typed])
 
 
-def _reason(requirement: Requirement, what: str, bases: Sequence[Basis], status: pl.Expr) -> pl.Expr:
+def _reason(
+    requirement: Requirement, what: str, bases: Sequence[Basis], status: pl.Expr, reference: Reference
+) -> pl.Expr:
     """Why a requirement is undetermined, as far as the figures alone tell; what a decided one rests on; else ""."""
     unmeasured = sorted({arm.measure for arm in requirement.arms if arm.measure not in SCALE})
     unmeasured += sorted({arm.of for arm in requirement.arms if arm.comparison == "share_of_own"} - set(SCALE))
     no_data = f"no data for {', '.join(unmeasured)}"
     if not bases:
-        return pl.lit(no_data if unmeasured else "no state total to compare with")
+        no_total = (reference.no_tax_revenue if what == "tax_revenue" else "") or "no state total to compare with"
+        return pl.lit(no_data if unmeasured else no_total)
     nothing = pl.lit(requirement.measure in SCALE)
     if requirement.measure in SCALE:
         nothing = pl.all_horizontal(each.is_null() for each in figure_columns(requirement.measure))
@@ -260,5 +263,5 @@ def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference
         _first_present(bases, lambda basis: basis.margin, pl.Decimal(18, 4)).alias("margin"),
         pl.col("_status").alias("status"),
         _first_present(bases, lambda basis: basis.by_value, pl.Boolean()).alias("by_value"),
-        _reason(requirement, what, bases, pl.col("_status")).alias("reason"),
+        _reason(requirement, what, bases, pl.col("_status"), reference).alias("reason"),
     )

@@ -18,13 +18,15 @@ Limits = tuple[Fraction | None, Fraction | None, Fraction | None]
 @dataclass(frozen=True, slots=True)
 class Reference:
     """Totals by basis (money in cents). `means`: by figure (`population_census`, `electorate` …) and share of the
-    municípios, the low, value and high of the mean over the least populous. What is not at hand is absent.
+    municípios, the low, value and high of the mean over the least populous. What is not at hand is absent;
+    `no_tax_revenue` says why tax revenue is.
     """
 
     region: str
     population: Mapping[str, int] = field(default_factory=dict)
     tax_revenue: Mapping[str, int] = field(default_factory=dict)
     means: Mapping[tuple[str, Fraction], Limits] = field(default_factory=dict)
+    no_tax_revenue: str = ""
 
     def limits(self, arm: Arm, basis: str) -> Limits:
         """An arm's threshold in the measure's own unit (R$ for money) where it does not depend on the unit judged.
@@ -55,6 +57,7 @@ def reference(
     state_revenue: pl.DataFrame,
     municipalities: pl.DataFrame,
     rule_sets: Iterable[RuleSet],
+    no_tax_revenue: str = "",
 ) -> Reference:
     """Of a state: `population` by basis, core.state_revenue, and FIGURES by município, for the means asked for."""
     revenue = state_revenue.select("variant", "value").iter_rows()
@@ -71,6 +74,7 @@ def reference(
         population={basis: total for basis, total in population.items() if total is not None},
         tax_revenue={variant: int(value * 100) for variant, value in revenue},
         means={(figure, share): _mean(figure, share, municipalities) for figure, share in asked},
+        no_tax_revenue=no_tax_revenue,
     )
 
 
