@@ -23,6 +23,7 @@ from transforms.core.state_revenue import state_revenue, why_unknown
 from transforms.core.urban_cluster import urban_cluster
 from transforms.core.urban_cluster_district import urban_cluster_district
 from transforms.judgement import judge
+from transforms.marts.name_check import name_check
 from transforms.marts.no_candidate import no_candidate
 from transforms.register import register
 from transforms.rules.reading import RuleSet
@@ -48,7 +49,9 @@ def screen(
         for name, frame in judge(rule_set, core, known, certificates, bool(simulated)).items():
             marts.setdefault(name, []).append(frame)
     joined = {name: pl.concat(frames) for name, frames in marts.items()}
-    found = core | joined | {"mart.no_candidate": no_candidate(core["core.district"])}
+    named = name_check(core["core.area"], core["core.area_district"], staged["staging.ibge_census_districts__district"])
+    unruled = {"mart.no_candidate": no_candidate(core["core.district"]), "mart.name_check": named}
+    found = core | joined | unruled
     return found | register(staged, found, scope, rule_sets, simulated=bool(simulated))
 
 
