@@ -3,18 +3,27 @@
 -- next step: see core.remainder and the evaluator: the verdict is not the one the figures give
 WITH elsewhere AS (  -- met by another measure than the one shown
     SELECT rule_set, requirement FROM mart.rule_arm GROUP BY ALL HAVING count(DISTINCT measured) > 1
-), compared AS (
+), own AS (  -- population: the threshold shown is of the value's own basis
     SELECT
         o.*,
-        (o.rule_set, o.requirement) IN (FROM elsewhere) AS by_another,
-        -- A share of the município's own population differs before and after: only the latter is shown.
-        min(o.threshold) OVER same = max(o.threshold) OVER same AS is_fixed,
-        CASE r.comparison WHEN '>' THEN before_low > o.threshold ELSE before_low >= o.threshold END AS surely_had,
-        CASE r.comparison WHEN '>' THEN before_high > o.threshold ELSE before_high >= o.threshold END AS may_have_had,
-        CASE r.comparison WHEN '>' THEN after_low > o.threshold ELSE after_low >= o.threshold END AS surely_has,
-        CASE r.comparison WHEN '>' THEN after_high > o.threshold ELSE after_high >= o.threshold END AS may_have
+        r.comparison,
+        CASE r.unit WHEN 'persons' THEN before_value ELSE before_low END AS had_least,
+        CASE r.unit WHEN 'persons' THEN before_value ELSE before_high END AS had_most,
+        CASE r.unit WHEN 'persons' THEN after_value ELSE after_low END AS has_least,
+        CASE r.unit WHEN 'persons' THEN after_value ELSE after_high END AS has_most
     FROM mart.origin_result o JOIN mart.requirement_result r USING (rule_set, area_id, requirement)
-    WINDOW same AS (PARTITION BY o.rule_set, o.requirement)
+), compared AS (
+    SELECT
+        *,
+        (rule_set, requirement) IN (FROM elsewhere) AS by_another,
+        -- A share of the município's own population differs before and after: only the latter is shown.
+        min(threshold) OVER same = max(threshold) OVER same AS is_fixed,
+        CASE comparison WHEN '>' THEN had_least > threshold ELSE had_least >= threshold END AS surely_had,
+        CASE comparison WHEN '>' THEN had_most > threshold ELSE had_most >= threshold END AS may_have_had,
+        CASE comparison WHEN '>' THEN has_least > threshold ELSE has_least >= threshold END AS surely_has,
+        CASE comparison WHEN '>' THEN has_most > threshold ELSE has_most >= threshold END AS may_have
+    FROM own
+    WINDOW same AS (PARTITION BY rule_set, requirement)
 )
 SELECT rule_set, area_id, municipality_code, requirement, verdict, before_low, before_high, after_low, after_high, threshold
 FROM compared
