@@ -25,8 +25,9 @@ from warehouse.export.csv import ASSEMBLY, as_text, is_number
 from warehouse.export.portuguese import VOCABULARY, in_portuguese
 
 FILE = "elegibilidade.xlsx"
-SHEETS = (*ASSEMBLY, "mart.sensitivity", "mart.joint_departure")  # the last two where the release has them
+SHEETS = tuple(dict.fromkeys([*ASSEMBLY, "mart.sensitivity", "mart.joint_departure"]))  # those the release has
 NAMED = "area_name"  # columns up to this one stay in view
+LONGEST_TITLE = 31  # characters, Excel's own limit for a sheet
 WIDEST, LINE = 46, 15.5  # characters, points
 NOTES = (30, 92, 13, 26, 68)  # widths of the columns of the notes sheet
 COLOURS: Mapping[str, tuple[str, str]] = {  # background, text: contrast of 7 or more, and apart in grey too
@@ -84,7 +85,7 @@ def write(folder: Path, tables: Tables, manifest: Mapping[str, Any]) -> None:
 def _sheet(book: Book, table: Table, frame: pl.DataFrame | pl.LazyFrame, manifest: Mapping[str, Any]) -> None:
     """One table: header in view, filters, widths from what it holds, colours for the verdicts."""
     rows = stored(table, frame)
-    sheet = book.file.add_worksheet(table.title)
+    sheet = book.file.add_worksheet(table.title[:LONGEST_TITLE].rstrip())
     texts, words = as_text(table, rows), in_portuguese(table, rows)
     heading = book.format(bold=True, text_wrap=True, valign="top", indent=1, bottom=1, bg_color="#E8ECEB")
     for place, column in enumerate(table.columns):
