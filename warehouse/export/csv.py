@@ -21,12 +21,14 @@ MACHINE: Mapping[str, str] = {
     "mart.origin_result": "origins.csv",
     "mart.pending": "pending.csv",
     "mart.no_candidate": "no_candidate.csv",
+    "mart.proposal_stage": "proposals.csv",
 }
 ASSEMBLY: Mapping[str, str] = {
     "mart.eligibility": "elegibilidade.csv",
     "mart.requirement_result": "requisitos.csv",
     "mart.origin_result": "municipios_de_origem.csv",
     "mart.pending": "pendencias.csv",
+    "mart.proposal_stage": "propostas.csv",
 }
 NUMBERS = (Kind.INTEGER, Kind.MONEY, Kind.EXACT, Kind.RATIO, Kind.FLOAT)
 # How finely a float is told: half a metre, a hectare. Any other with two decimals.

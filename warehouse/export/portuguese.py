@@ -11,6 +11,7 @@ import polars as pl
 
 from transforms.catalog import sources
 from transforms.schema import Column, Kind, Table
+from warehouse.export.portuguese_register import REGISTER, SENTENCES
 
 # Columns of words without a closed vocabulary: a rule set names its requirements, a source its methods.
 PHRASED = (
@@ -23,9 +24,11 @@ PHRASED = (
     "source",
     "competent_body",
     "note",
+    "next_step",
 )
 
 VOCABULARY: Mapping[str, str] = {
+    **REGISTER,
     "": "",
     # requirements and measures
     "population": "população",
@@ -210,6 +213,7 @@ VOCABULARY: Mapping[str, str] = {
 
 # Sentences with a part that varies: groups named `word…` are translated in turn (`words` is a list), others stand.
 PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
+    *SENTENCES,
     (re.compile(r"certificate of (?P<body>.+?): (?P<document>.+)"), "certidão ({body}): {document}"),
     (
         re.compile(
