@@ -165,9 +165,9 @@ def plebiscite(petition: Petition, before: Before) -> Standing:
     if held and not petition.unheard:
         return Standing(DONE, f"held on {held[-1]['date']}", done_on=held[-1]["date"])
     years = rule.get("residence_years")
-    who = f"voters resident for more than {years} year{'s' * (years > 1)}, ballot Sim or Não" if years else "hold the plebiscite"
+    how = f"voters resident for more than {years} year{'s' * (years > 1)}, ballot Sim or Não" if years else None
     told = [f"ordered on {ordered['date']}", *(f"no result of {name}" for name in petition.unheard)]
-    return Standing(DUE, "; ".join(told), who)
+    return Standing(DUE, "; ".join(told), how or "hold the plebiscite")
 
 
 def majority(petition: Petition, before: Before) -> Standing:

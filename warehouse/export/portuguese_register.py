@@ -1,4 +1,4 @@
-"""The Portuguese of the register of petitions: what transforms/petition_stages.py says, word by word, sentence by sentence."""
+"""The Portuguese of the register of petitions: what transforms/petition_stages.py says, sentence by sentence."""
 
 import re
 from collections.abc import Mapping
