@@ -107,7 +107,8 @@ def order(common: Common, *, rules: Sequence[str] = (), **words: Any) -> "Order"
     """What was asked for, as plain values."""
     from flows.order import Order  # noqa: PLC0415
 
-    return Order(data=common.data, sample=common.sample, rules=tuple(rules), **words)
+    data = common.data and common.data.resolve()  # a worker elsewhere starts in another folder
+    return Order(data=data, sample=common.sample, rules=tuple(rules), **words)
 
 
 def recorded(common: Common) -> bool:
@@ -268,7 +269,7 @@ def national(
         accept_drift=accept_drift,
     )
     spread = country.Spread(runner, dask_address, workers)
-    if recorded(common) or runner == "dask":
+    if recorded(common):
         from flows import nightly  # noqa: PLC0415
 
         outcome = nightly.as_flow(nightly.national, asked, runner=runner, dask_address=dask_address, workers=workers)

@@ -9,12 +9,14 @@ message say so. Between steps go only orders and paths.
 """
 
 import os
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Literal
+from importlib import import_module
+from typing import Any, Literal
 
 from flows import notify, pipeline
 from flows.order import Order, run_of, runs_of, state_of
@@ -22,10 +24,11 @@ from flows.pipeline import Outcome, Run
 from flows.terminal import say
 from transforms.catalog import sources, tables
 from transforms.codes import BY_UF, state
-from transforms.errors import UsageError
-from warehouse import meta, publish, release, sample
+from transforms.errors import EmancipaError, UsageError
+from warehouse import meta, publish, release, sample, staging
 from warehouse import states as assembly
 
+WORKER_MEMORY = "4GB"  # of each process of a Dask cluster of our own; the largest state needs less than two
 Built = Outcome | BaseException
 
 
@@ -64,11 +67,55 @@ def run(order: Order, spread: Spread) -> Outcome:
             list(pool.map(partial(pipeline.ask, runs_of(order)), sources().values()))
 
     def build(this: Run) -> Outcome:
-        with ThreadPoolExecutor(spread.at_once, thread_name_prefix="state") as pool:
+        read_shared(order)
+        with executor(spread) as pool:
             futures = {uf: pool.submit(of_state, order, uf) for uf in order.ufs}
-        return assemble(this, {uf: future.exception() or future.result() for uf, future in futures.items()})
+            return assemble(this, {uf: future.exception() or future.result() for uf, future in futures.items()})
 
     return notify.attended(run_of(order), lambda this: pipeline.run(this, fetch, build))
+
+
+@contextmanager
+def executor(spread: Spread) -> Iterator[Executor]:
+    """Where the states are built: threads, the processes of a Dask cluster of our own, or those of another's."""
+    if spread.runner == "threads":
+        with ThreadPoolExecutor(spread.at_once, thread_name_prefix="state") as pool:
+            yield pool
+    else:
+        with distributed().Client(spread.address or None, **({} if spread.address else cluster(spread))) as client:
+            yield client.get_executor()
+
+
+def cluster(spread: Spread) -> dict[str, Any]:
+    """A Dask cluster of our own: as many processes as states at once, on this machine."""
+    return {
+        "n_workers": spread.at_once,
+        "threads_per_worker": 1,
+        "memory_limit": WORKER_MEMORY,
+        "dashboard_address": None,
+    }
+
+
+def distributed() -> Any:
+    """Dask's, which is an extra."""
+    try:
+        return import_module("distributed")
+    except ImportError:
+        raise UsageError(
+            "Dask is not installed", where="--runner dask", action="pip install 'emancipa[dask]'"
+        ) from None
+
+
+def read_shared(order: Order) -> None:
+    """Make the rows of what all states share, once, before any of them needs it."""
+    this = runs_of(order)[0]
+    for source in sources().values():
+        poll = this.store.last_good(source.name, this.scope.uf, this.scope.as_of)
+        if poll is None or poll.uf:
+            continue
+        for answer in poll.answers:
+            with suppress(EmancipaError):  # told, and decided on, by each state that reads it
+                staging.read(this.store, source, answer, this.cache)
 
 
 def of_state(order: Order, uf: str) -> Outcome:

@@ -25,16 +25,15 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.types import DateTime
 
 from flows import artifacts, notify, pipeline
-from flows.national import Spread, assemble, of_state
+from flows.national import Spread, assemble, cluster, distributed, of_state, read_shared
 from flows.order import BRASILIA, Order, run_of, runs_of
 from flows.pipeline import Outcome, Run
 from transforms.catalog import sources
-from transforms.errors import Locked, UsageError
+from transforms.errors import Locked
 
 # What may be gone in an hour. A changed layout, a refusal or a page that is not data will not be.
 PASSING = frozenset({"timeout", "unreachable", "server_error", "rate_limited", "truncated", "corrupt", "blocked"})
 RETRY_AFTER = (300.0, 1800.0)  # seconds; the client's own tries, seconds apart, came before
-WORKER_MEMORY = "4GB"  # of each process of a Dask cluster of our own; the largest state needs less than two
 
 
 class NotFetched(Exception):
@@ -145,6 +144,7 @@ def national(
     order = Order(None, tuple(ufs), as_of or night(), tuple(rules or ()), offline, sample, data, inputs, accept_drift)
 
     def built(this: Run) -> Outcome:
+        read_shared(order)
         with spread_over(Spread(runner, dask_address, workers)) as pool:
             futures = {uf: pool.submit(build_state, {"order": order, "uf": uf}) for uf in ufs}
             return assemble(this, {uf: future.result(raise_on_failure=False) for uf, future in futures.items()})
@@ -153,19 +153,15 @@ def national(
 
 
 def spread_over(spread: Spread) -> TaskRunner[Any]:
-    """Where the tasks of the states run. A Dask cluster of one's own is as many processes, on this machine."""
+    """Where the tasks of the states run: see national.executor."""
     if spread.runner == "threads":
         return ThreadPoolTaskRunner(max_workers=spread.at_once)
-    try:
-        from prefect_dask.task_runners import DaskTaskRunner  # noqa: PLC0415  an extra
-    except ImportError:
-        raise UsageError(
-            "Dask is not installed", where="--runner dask", action="pip install 'emancipa[dask]'"
-        ) from None
+    distributed()
+    from prefect_dask.task_runners import DaskTaskRunner  # noqa: PLC0415  an extra
+
     if spread.address:
         return DaskTaskRunner(address=spread.address)
-    cluster = {"n_workers": spread.at_once, "threads_per_worker": 1, "memory_limit": WORKER_MEMORY}
-    return DaskTaskRunner(cluster_kwargs={**cluster, "dashboard_address": None})
+    return DaskTaskRunner(cluster_kwargs=cluster(spread))
 
 
 def shown(this: Run, work: Callable[[Run], Outcome]) -> Outcome | State[Any]:
