@@ -111,10 +111,21 @@ DEFECTS: dict[str, list[Change]] = {
     "status_follows_requirements": [where("mart.eligibility", at(area_id="140002710"), requirements_met=4)],
     "likely_follows_indications": [where("mart.eligibility", at(area_id="140005010"), likely="unknown")],
     "ranking_order": [where("mart.eligibility", at(area_id="F"), rank=1)],
-    "verdict_follows_figures": [where("mart.requirement_result", GROUP, low=10)],
+    "verdict_follows_figures": [where("mart.requirement_result", GROUP, low=10, value=10)],
     "origin_requirement_follows_verdicts": [where("mart.origin_result", GROUP, verdict="undetermined")],
-    "origin_verdict_follows_figures": [where("mart.origin_result", GROUP, after_low=10)],
+    "origin_verdict_follows_figures": [where("mart.origin_result", GROUP, after_low=10, after_value=10)],
     "simulated_is_said": [where("mart.requirement_result", GROUP, evidence="simulated")],
+    "candidates_overlap": [
+        (
+            "core.area_district",
+            lambda frames: pl.concat(
+                [
+                    frames["core.area_district"],
+                    frames["core.area_district"].filter(pl.col("area_id") == "G").with_columns(area_id=pl.lit("F")),
+                ]
+            ).unique(),
+        )
+    ],
     "codes_have_owners": [also("core.area_measure", area_id="X")],
     "pending_is_complete": [("mart.pending", lambda frames: frames["mart.pending"].clear())],
     "every_municipality_is_spoken_of": [without("mart.no_candidate", at(municipality_code="1400704"))],
