@@ -192,6 +192,24 @@ def places(
 
 
 @app.command
+def proposals(
+    *, uf: str | None = None, overdue: Annotated[bool, Parameter(negative="")] = False, common: Common = COMMON
+) -> None:
+    """The petitions: where each stands, what is due, and the calendar. With --overdue, only what is overdue."""
+    from flows import proposals as register  # noqa: PLC0415
+
+    register.proposals(common.folder, uf, overdue=overdue, as_json=common.json)
+
+
+@app.command
+def proposal(proposal_id: str, /, *, common: Common = COMMON) -> None:
+    """One petition: each stage with its article, reason and next step; its requests, plebiscites and events."""
+    from flows import proposals as register  # noqa: PLC0415
+
+    register.proposal(common.folder, proposal_id, as_json=common.json)
+
+
+@app.command
 def query(sql: str, /, *, common: Common = COMMON) -> None:
     """Ask the published warehouse in SQL (read only)."""
     from flows import report  # noqa: PLC0415

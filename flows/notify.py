@@ -103,8 +103,11 @@ def attended(this: "Run", work: Callable[["Run"], "Outcome"]) -> "Outcome":
     except BaseException as error:
         notify(settings, [failure(uf, error)], topics=[f"failure/{uf}"], now=now)
         raise
-    causes = [*stale(uf, outcome.stale), *(status_changes(uf, outcome.folder) if outcome.is_new else [])]
-    notify(settings, causes, topics=[f"failure/{uf}", f"stale/{uf}"], now=now)
+    from flows.proposals import overdue  # noqa: PLC0415  which takes its causes from here
+
+    changes = status_changes(uf, outcome.folder) if outcome.is_new else []
+    causes = [*stale(uf, outcome.stale), *changes, *overdue(uf, outcome.folder)]
+    notify(settings, causes, topics=[f"failure/{uf}", f"stale/{uf}", f"deadline/{uf}"], now=now)
     return outcome
 
 

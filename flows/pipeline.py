@@ -15,6 +15,7 @@ from threading import Lock
 import polars as pl
 
 from flows.fetch import Asked, Client, poll
+from flows.proposals import require_past
 from flows.rule_files import RuleFile
 from flows.settings import Settings
 from transforms.catalog import sources, tables
@@ -240,6 +241,7 @@ def make_release(this: Run, polled: Polled, fingerprint: str) -> Outcome:
 
     thread = releasing.prepare()
     frames, left_out = staged(this, polled)
+    require_past(frames["staging.inputs_proposals__event"], this.scope, this.now)
     made = screen(frames, this.scope, [file.rule_set for file in this.rules], this.simulated)
     thread.join()
     return releasing.publish_release(this, polled, fingerprint, frames, made, left_out)

@@ -21,6 +21,9 @@ COLOURS = {
     "not_met": "red",
     "lost": "red",
     "undetermined": "yellow",
+    "done": "green",
+    "overdue": "red",
+    "due": "yellow",
 }
 WIDTH = 80
 Row = Mapping[str, Any]

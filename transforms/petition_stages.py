@@ -165,9 +165,9 @@ def plebiscite(petition: Petition, before: Before) -> Standing:
     if held and not petition.unheard:
         return Standing(DONE, f"held on {held[-1]['date']}", done_on=held[-1]["date"])
     years = rule.get("residence_years")
-    how = f"voters resident for more than {years} year{'s' * (years > 1)}, ballot Sim or Não" if years else None
+    who = f" (voters resident for more than {years} year{'s' * (years > 1)}, ballot Sim or Não)" if years else ""
     told = [f"ordered on {ordered['date']}", *(f"no result of {name}" for name in petition.unheard)]
-    return Standing(DUE, "; ".join(told), how or "hold the plebiscite")
+    return Standing(DUE, "; ".join(told), f"hold the plebiscite{who}")
 
 
 def majority(petition: Petition, before: Before) -> Standing:

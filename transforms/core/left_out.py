@@ -38,11 +38,15 @@ def left_out(staged: Mapping[str, pl.LazyFrame], places: pl.DataFrame, scope: Sc
         (
             "inputs_collections",
             f"rows of another state or year than {scope.uf} {scope.fiscal_year}",
-            staged["staging.inputs_collections__collection"]
-            .filter((pl.col("uf") != scope.uf) | (pl.col("fiscal_year") != scope.fiscal_year))
-            .select(pl.len())
-            .collect()
-            .item(),
+            _count(
+                staged["staging.inputs_collections__collection"],
+                (pl.col("uf") != scope.uf) | (pl.col("fiscal_year") != scope.fiscal_year),
+            ),
+        ),
+        (
+            "inputs_proposals",
+            f"events of petitions later than {scope.as_of}",
+            _count(staged["staging.inputs_proposals__event"], pl.col("date") > scope.as_of),
         ),
     ]
     return TABLE.frame(
@@ -50,6 +54,10 @@ def left_out(staged: Mapping[str, pl.LazyFrame], places: pl.DataFrame, scope: Sc
         for source, what, rows, *voters in kinds
         if rows
     )
+
+
+def _count(rows: pl.LazyFrame, which: pl.Expr) -> int:
+    return int(rows.filter(which).select(pl.len()).collect().item())
 
 
 def _sections(sections: pl.LazyFrame, scope: Scope) -> Iterator[tuple[str, str, int, int] | tuple[str, str, int]]:

@@ -12,7 +12,6 @@ from typing import Any
 
 import polars as pl
 
-from transforms.codes import BY_CODE, DISTRICT_CODE
 from transforms.columns import AREA, AREA_NAME, UF
 from transforms.core.area import KINDS
 from transforms.plebiscite import COUNTS, counted
@@ -120,10 +119,7 @@ def proposal_event(
     district: pl.DataFrame,
     scope: Scope,
 ) -> pl.DataFrame:
-    """The events of proposals.csv that are of this state. Raises UsageError with every fault of the register."""
-    elsewhere = [code for code in BY_CODE if code != scope.state_code]
-    foreign = pl.col("area_id").str.contains(DISTRICT_CODE) & pl.col("area_id").str.head(2).is_in(elsewhere)
-    rows = staged.filter(~foreign).sort("line").rows(named=True)
+    """The events of proposals.csv. Raises UsageError with every fault of the register, an area of another state too."""
     crosswalk = dict(
         municipality.drop_nulls("tse_municipality_code")
         .select("tse_municipality_code", "municipality_code")
@@ -134,7 +130,7 @@ def proposal_event(
     known = set(area["area_id"])
     refused = dict(district.drop_nulls("refusal").select("district_code", "refusal").iter_rows())
     faults, events = list[Fault](), list[dict[str, Any]]()
-    for row in rows:
+    for row in staged.sort("line").iter_rows(named=True):
         if row["area_id"] not in known:
             why = refused.get(row["area_id"], "a district's 9-digit code, or an area_id of candidates.csv")
             faults.append(Fault(row["line"], "area_id", f"unknown area {row['area_id']!r}: {why}"))

@@ -88,8 +88,8 @@ SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"held on {_DAY}", "realizado em {day}"),
         (r"no result of (?P<name>.+)", "sem resultado de {name}"),
         (
-            r"voters resident for more than (?P<years>\d+) years?, ballot Sim or Não",
-            "votam residentes há mais de {years} ano(s), com cédula Sim ou Não",
+            r"hold the plebiscite \(voters resident for more than (?P<years>\d+) years?, ballot Sim or Não\)",
+            "realizar o plebiscito (votam residentes há mais de {years} ano(s), com cédula Sim ou Não)",
         ),
         (
             r"turnout (?P<came>\d+) of (?P<all>\d+), (?P<least>\d+) needed",
