@@ -75,3 +75,20 @@ def test_the_seat_keeps_its_houses_when_all_leave() -> None:
     frames = screened(shared_origin(30_000, 11_000, 12_000, seat_houses=200))
     # While one stays, the remainder has its 300 houses; the seat's own 200 are not more than 200.
     assert conflicts(frames) == {CODES[0]: CODES[1], CODES[1]: CODES[0]}
+
+
+def test_beyond_twelve_areas_only_pairs_are_judged() -> None:
+    state = Invented(state_estimate=8_000_000)
+    state.district("310620005", 8_000, voters=4_000, houses=1_000)
+    codes = [f"3106200{suffix}" for suffix in range(10, 23)]
+    for code in codes:
+        state.district(code, 10_001, voters=5_000, houses=300)
+        state.collection(code, "60000.00")
+    state.collection("310620005", "900000.00")
+    state.collection("3106200", "1680000.00")
+    state.district("310630105", 7_000_000)
+    frames = screened(state)
+    rows = frames["mart.joint_departure"]
+    assert (rows.height, set(rows["areas"]), set(rows["viable_areas"])) == (13 * 12 // 2, {2}, {13})
+    assert not rows["is_exact"].any()
+    assert set(conflicts(frames).values()) == {None}

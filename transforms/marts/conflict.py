@@ -111,10 +111,12 @@ def _verdicts(judged: pl.DataFrame, reading: str) -> dict[str, str]:
 
 def same_origin_conflict(joint: Sequence[Joint]) -> pl.DataFrame:
     """One row per area in any minimal losing set: area_id, same_origin_conflict (the other areas, joined by |)."""
-    losing = [each for each in joint if each.verdict == NOT_MET]
+    minimal: dict[str, list[frozenset[str]]] = {}
     others: dict[str, set[str]] = {}
-    for each in losing:
-        if not any(o.municipality_code == each.municipality_code and o.areas < each.areas for o in losing):
+    for each in sorted((each for each in joint if each.verdict == NOT_MET), key=lambda each: len(each.areas)):
+        smaller = minimal.setdefault(each.municipality_code, [])
+        if not any(found < each.areas for found in smaller):
+            smaller.append(each.areas)
             for area in each.areas:
                 others.setdefault(area, set()).update(each.areas - {area})
     rows = [(area, "|".join(sorted(found))) for area, found in sorted(others.items())]

@@ -47,16 +47,21 @@ def joint_departure(
     """`viable`: area_id and municipality_code of areas not ineligible, and whether their departure is undetermined."""
     names = dict(area.select("area_id", "area_name").iter_rows())
     of_municipality = dict(municipality.select("municipality_code", "municipality_name").iter_rows())
+    by_municipality: dict[str, list[Joint]] = {}
+    for each in joint:
+        by_municipality.setdefault(each.municipality_code, []).append(each)
     rows = []
     for key, group in viable.group_by("municipality_code", maintain_order=True):
         code, count = str(key[0]), group.height
         if count < 2:
             continue
         sets = {frozenset([name]): UNDETERMINED if open_ else "kept" for name, open_ in _singles(group)}
-        judged = [each for each in joint if each.municipality_code == code]
+        judged = by_municipality.get(code, [])
         sets |= {each.areas: each.verdict for each in judged if each.verdict != NOT_MET}
-        for areas, verdict in sets.items():
-            if not any(areas < other for other in sets):
+        maximal: list[frozenset[str]] = []
+        for areas, verdict in sorted(sets.items(), key=lambda each: -len(each[0])):
+            if not any(areas < other for other in maximal):
+                maximal.append(areas)
                 ordered = sorted(areas)
                 rows.append(
                     {
