@@ -88,16 +88,15 @@ def urban_cluster_district(
     counted = sectors.join(of_state, on="district_code", how="semi")
     urban = _urban(counted, houses)
     cells = (
-        addresses.filter(pl.col("houses") > 0)
-        .with_columns(_DISTRICT_OF_SECTOR)
+        addresses.with_columns(pl.col("sector_code").str.head(9).alias("district_code"))
         .join(of_state, on="district_code", how="semi")
         .sort("sector_code", "cell_y", "cell_x")
         .collect()
     )
-    inside = cells.join(urban, on="sector_code", how="semi")
-    stray = cells.join(counted.select("sector_code").collect(), on="sector_code", how="anti")
-    listed = urban.join(inside, on="district_code", how="semi")
-    parts = [_by_address(inside, listed, stray)]
+    placed = cells.filter(pl.col("houses") > 0).drop_nulls("longitude").join(urban, on="sector_code", how="semi")
+    listed = urban.join(placed, on="district_code", how="semi")
+    adrift = _adrift(cells, placed, listed, counted.select("sector_code").collect())
+    parts = [_by_address(cells, placed, listed, adrift)]
     rest = urban.join(listed, on="sector_code", how="anti")
     mesh = sector_mesh.join(rest.lazy(), on="sector_code", how="semi").sort("sector_code").collect()
     unmapped = rest.join(rest.join(mesh, on="sector_code", how="anti"), on="district_code", how="semi")
@@ -105,9 +104,6 @@ def urban_cluster_district(
     parts.append(_by_touch(mapped, mesh.join(mapped, on="sector_code", how="semi")))
     parts.append(_in_centres(unmapped.with_columns(cluster_id="district_code"), "sectors"))
     return TABLE.conform(pl.concat(parts, how="diagonal_relaxed"))
-
-
-_DISTRICT_OF_SECTOR = pl.col("sector_code").str.head(9).alias("district_code")
 
 
 def _urban(sectors: pl.LazyFrame, houses: pl.LazyFrame) -> pl.DataFrame:
@@ -128,19 +124,35 @@ def _urban(sectors: pl.LazyFrame, houses: pl.LazyFrame) -> pl.DataFrame:
     )
 
 
-def _by_address(cells: pl.DataFrame, urban: pl.DataFrame, stray: pl.DataFrame) -> pl.DataFrame:
-    """Centres of houses near each other. `stray`: cells of sectors that the sector file does not have."""
-    placed = cells.drop_nulls("longitude")
+def _adrift(cells: pl.DataFrame, placed: pl.DataFrame, urban: pl.DataFrame, sectors: pl.DataFrame) -> pl.DataFrame:
+    """Houses that may be in any centre of their district, at most: district_code, adrift.
+
+    Dwellings of urban sectors of which no house is placed (but not where the list has the sector, without a house,
+    and the census none either), and houses that the list has in sectors that the census does not.
+    """
+    houses = cells.group_by("sector_code").agg(pl.col("houses").sum().alias("listed"))
+    houseless = (pl.col("listed") == 0) & (pl.col("known") == 0)
+    missing = (
+        urban.join(placed, on="sector_code", how="anti")
+        .join(houses, on="sector_code", how="left", validate="1:1")
+        .filter(~houseless.fill_null(value=False))
+    )
+    stray = cells.join(sectors, on="sector_code", how="anti")
+    both = [missing.select("district_code", adrift="dwellings"), stray.select("district_code", adrift="houses")]
+    return pl.concat(both).group_by("district_code").agg(pl.col("adrift").sum())
+
+
+def _by_address(cells: pl.DataFrame, placed: pl.DataFrame, urban: pl.DataFrame, adrift: pl.DataFrame) -> pl.DataFrame:
+    """Centres of houses near each other: `placed` are the cells with a point in `urban` sectors."""
     group = geometry.linked(placed["longitude"].to_numpy(), placed["latitude"].to_numpy(), REACH_M)
     placed = placed.with_columns(group=pl.Series(group, dtype=pl.Int64))
     first = placed.unique("group", keep="first", maintain_order=True)
     turn = pl.col("sector_code").cum_count().over("sector_code")
     name = pl.when(turn == 1).then("sector_code").otherwise(pl.format("{}-{}", "sector_code", turn))
-    placed = placed.join(first.select("group", cluster_id=name), on="group", validate="m:1")
     total = cells.group_by("sector_code").agg(pl.col("houses").sum().alias("total"))
-    whole = pl.col("inside") == pl.col("total")
     sectors = (
-        placed.group_by("cluster_id", "sector_code")
+        placed.join(first.select("group", cluster_id=name), on="group", validate="m:1")
+        .group_by("cluster_id", "sector_code")
         .agg(
             pl.col("houses").sum().alias("inside"),
             *((pl.col(axis) * pl.col("houses")).sum().alias(axis) for axis in ("latitude", "longitude")),
@@ -149,17 +161,7 @@ def _by_address(cells: pl.DataFrame, urban: pl.DataFrame, stray: pl.DataFrame) -
         .join(urban, on="sector_code", validate="m:1")
         .sort("cluster_id", "sector_code")
     )
-    missing = urban.join(cells, on="sector_code", how="anti").filter((pl.col("known") != 0).fill_null(value=True))
-    beyond = (
-        pl.concat(
-            [
-                missing.select("district_code", beyond="dwellings"),
-                stray.select("district_code", beyond="houses"),
-            ]
-        )
-        .group_by("district_code")
-        .agg(pl.col("beyond").sum())
-    )
+    whole = pl.col("inside") == pl.col("total")
     value = pl.col("inside").sum()
     centres = sectors.group_by("cluster_id", "district_code").agg(
         pl.min_horizontal(pl.col("known").filter(whole).sum(), value).alias("low"),
@@ -168,8 +170,8 @@ def _by_address(cells: pl.DataFrame, urban: pl.DataFrame, stray: pl.DataFrame) -
         pl.len().alias("sectors"),
         *((pl.col(axis).sum() / value).round(6).alias(axis) for axis in ("latitude", "longitude")),
     )
-    high = pl.col("high") + pl.col("beyond").fill_null(0)
-    return centres.join(beyond, on="district_code", how="left", validate="m:1").with_columns(
+    high = pl.col("high") + pl.col("adrift").fill_null(0)
+    return centres.join(adrift, on="district_code", how="left", validate="m:1").with_columns(
         pl.when(high.is_not_null()).then(pl.max_horizontal(high, "value")).alias("high"),
         pl.lit("addresses").alias("method"),
     )

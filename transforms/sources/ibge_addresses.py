@@ -15,7 +15,7 @@ import polars as pl
 
 from transforms.answers import demand, staged, understood
 from transforms.delimited import BROKEN_ZIP, zip_member
-from transforms.errors import SourceChanged
+from transforms.errors import SourceChanged, SourceUnsound
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Conversation, Request, Scope, Source, Staged
 from transforms.sources.ibge_census_sectors import SECTOR
@@ -117,12 +117,14 @@ def _blocks(member: BinaryIO) -> Iterator[pl.DataFrame]:
     header = first.decode("utf-8-sig", errors="replace").strip().replace('"', "").split(";")
     if header[:-1] != _HEADER or header[-1] not in _TYPES:
         raise SourceChanged(f"unknown header of {len(header)} columns: {header[:60]}", where=f"{NAME}, line 1")
-    line = 2
-    for chunk in chain(chunks, [b"\n"]):
-        lines, _, rest = (rest + chunk).rpartition(b"\n")
-        if lines := lines.rstrip():
-            yield _read(lines, line)
-            line += lines.count(b"\n") + 1
+    left, line = b"", 2
+    for chunk in chain([rest], chunks, [b"\n"]):
+        cut = chunk.rfind(b"\n")
+        if cut >= 0 and (lines := b"".join([left, memoryview(chunk)[:cut]])).strip():
+            frame = _read(lines, line)
+            line += frame.height
+            yield frame
+        left = chunk[cut + 1 :] if cut >= 0 else left + chunk
 
 
 def _chunks(member: BinaryIO) -> Iterator[bytes]:
@@ -205,7 +207,7 @@ def _summed(frames: Iterator[pl.DataFrame]) -> pl.DataFrame:
             waiting = [_sum(waiting)]
             held = 0
     if not waiting:
-        raise SourceChanged("no address", where=NAME, action="the file is empty at its source: try later")
+        raise SourceUnsound("no address", where=NAME, action="the file is empty at its source: try later")
     return _sum(waiting)
 
 
