@@ -67,7 +67,7 @@ def notify(settings: Settings, causes: Sequence[Cause], *, topics: Sequence[str]
     present = {(cause.topic, cause.key): cause for cause in causes}
     for topic, key in standing - present.keys():
         if topic in topics:
-            ledger.append(Told(now, topic, key, "passed"))
+            _note(ledger, Told(now, topic, key, "passed"))
     new = [cause for name, cause in present.items() if name not in standing]
     if not new:
         return []
@@ -77,8 +77,16 @@ def notify(settings: Settings, causes: Sequence[Cause], *, topics: Sequence[str]
         say(f"notify: not delivered, told again next time: {type(error).__name__}: {error}")
         return []
     for cause in new:
-        ledger.append(Told(now, cause.topic, cause.key, "told", cause.text))
+        _note(ledger, Told(now, cause.topic, cause.key, "told", cause.text))
     return new
+
+
+def _note(ledger: Ledger, told: Told) -> None:
+    """What cannot be noted (a full disk, a folder that is read only) is told again next time, and hides no error."""
+    try:
+        ledger.append(told)
+    except OSError as error:
+        say(f"notify: not noted, told again next time: {error}")
 
 
 def _standing(ledger: Ledger) -> set[tuple[str, str]]:

@@ -3,9 +3,9 @@
 The command line and the Prefect flow call these very steps. Nothing readers see changes before the last of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from importlib.metadata import version
@@ -19,11 +19,13 @@ from flows.proposals import require_past
 from flows.rule_files import RuleFile
 from flows.settings import Settings
 from transforms.catalog import sources, tables
+from transforms.core.left_out import sentences
 from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable
 from transforms.screen import screen
-from transforms.sources import Scope, Source
+from transforms.sources import Scope, Source, inputs
+from transforms.states import own_inputs
 from warehouse import meta, publish, release, staging
-from warehouse.snapshots import Answer, Poll, Store
+from warehouse.snapshots import BRASILIA, Answer, Poll, Store
 from warehouse.staging import stage, sweep
 
 Polled = list[tuple[Source, Poll]]
@@ -57,6 +59,12 @@ class Run:
     def __post_init__(self) -> None:
         object.__setattr__(self, "store", Store(self.settings.raw))
 
+    def of_state(self, uf: str, home: Path) -> "Run":
+        """The same run for another state: one client, one store."""
+        other = replace(self, scope=replace(self.scope, uf=uf), home=home)
+        object.__setattr__(other, "store", self.store)
+        return other
+
     @property
     def data(self) -> Path:
         """The folder of its lock, releases and history; snapshots and parsed answers are shared by all homes."""
@@ -86,16 +94,18 @@ def run(this: Run, fetching: Fetching | None = None, building: Building | None =
     """
     with publish.lock(this.data, now=this.now):
         try:
-            sweep_up(this)
-            (fetching or fetch)(this)
-            outcome = (building or build)(this)
+            with publish.writing(this.data):
+                sweep_up(this)
+                (fetching or fetch)(this)
+                outcome = (building or build)(this)
         except EmancipaError as error:
-            record(this, type(error).__name__, error.exit_code, message=str(error))
+            record(this, meta.FAILURES[error.exit_code], error.exit_code, message=str(error))
             raise
         except Exception as error:
             record(this, "bug", 1, message=f"{type(error).__name__}: {error}")
             raise
-        record(this, "published" if outcome.is_new else "nothing_new", 0, release=outcome.release)
+        how, why = ("published", this.accept_drift) if outcome.is_new else ("nothing_new", "")
+        record(this, how, 0, release=outcome.release, message=why)
         return outcome
 
 
@@ -112,11 +122,18 @@ def record(this: Run, outcome: str, exit_code: int, *, release: str | None = Non
         message=" ".join(message.split()),
         version=version("emancipa"),
     )
-    meta.record_run(this.data, ended)
+    try:
+        meta.record_run(this.data, ended)
+    except OSError as error:  # a full disk, most often: how the run ended is told all the same
+        this.say(f"the run could not be recorded: {error}")
 
 
 def sweep_up(this: Run) -> None:
-    """Remove what killed runs and forgotten answers left. The lock is held."""
+    """Remove what killed runs and forgotten answers left. The lock is held, of a state's home or of the whole folder:
+    only the latter keeps all others away.
+    """
+    if this.home.parts:
+        return
     this.store.sweep()
     sweep(this.cache, this.now.timestamp() - UNUSED_DAYS * 86_400)
 
@@ -138,7 +155,8 @@ def ask(runs: Sequence[Run], source: Source) -> list[Poll]:
         if this.client is None:
             continue
         deadline = this.settings.deadline_seconds
-        read = None if source.base == "inputs" else partial(_read, this, source)  # a bad file of one's own stops the run
+        # A bad file of the user's own is told when it is staged, and stops the run.
+        read = None if source.base == "inputs" else partial(_read, this, source)
         result = poll(
             source, this.scope, this.store, this.client, now=this.now, deadline=deadline, asked=asked, read=read
         )
@@ -185,6 +203,8 @@ def usable(this: Run, fetched: Mapping[str, Poll]) -> Polled:
         good = new if new is not None and new.ok else this.store.last_good(name, this.scope.uf, this.scope.as_of)
         if good is not None:
             found.append((source, good))
+            if good is not new and new is not None:
+                this.say(f"{name}: what it answered on {good.polled_at:%Y-%m-%d} stays in use")
         elif source.required:
             raise SourceUnavailable(
                 new.message if new is not None else f"{source.title}: no snapshot at hand",
@@ -206,7 +226,7 @@ def stale(this: Run, polled: Polled) -> tuple[str, ...]:
 def fingerprint_of(this: Run, polled: Polled) -> str:
     """Everything the release would be made of. The date counts only where it decides what data are used."""
     answers = [(source.name, answer) for source, poll in polled for answer in poll.answers]
-    newest = max((answer.fetched_at.date() for _, answer in answers), default=date.min)
+    newest = max((answer.fetched_at.astimezone(BRASILIA).date() for _, answer in answers), default=date.min)
     has_deadlines = any(name == "inputs_proposals" for name, _ in answers)
     decides = has_deadlines or this.scope.as_of < newest
     return release.fingerprint(
@@ -231,8 +251,7 @@ def staged(this: Run, polled: Polled) -> tuple[dict[str, pl.LazyFrame], list[str
             if source.required:
                 raise
             left_out.append(f"{source.name}: done without, bounds are wider: {error.what}")
-            this.say(left_out[-1])
-    return frames, left_out
+    return own_inputs(frames, this.scope) if this.home.parts else frames, left_out
 
 
 def make_release(this: Run, polled: Polled, fingerprint: str) -> Outcome:
@@ -240,8 +259,19 @@ def make_release(this: Run, polled: Polled, fingerprint: str) -> Outcome:
     from flows import releasing  # noqa: PLC0415  a night where nothing changed needs none of it
 
     thread = releasing.prepare()
-    frames, left_out = staged(this, polled)
+    frames, warnings = staged(this, polled)
     require_past(frames["staging.inputs_proposals__event"], this.scope, this.now)
+    warnings += hand_warnings(this, polled)
     made = screen(frames, this.scope, [file.rule_set for file in this.rules], this.simulated)
+    warnings += sentences(made["core.left_out"])
+    for warning in warnings:
+        this.say(f"warning: {warning}")
     thread.join()
-    return releasing.publish_release(this, polled, fingerprint, frames, made, left_out)
+    return releasing.publish_release(this, polled, fingerprint, frames, made, warnings)
+
+
+def hand_warnings(this: Run, polled: Polled) -> Iterator[str]:
+    """What should be known of hand-supplied files though they were read."""
+    for answer in (answer for source, good in polled if source.base == "inputs" for answer in good.answers):
+        with this.store.open(answer.sha256) as file:
+            yield from inputs.warnings(file, answer.part)

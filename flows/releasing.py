@@ -1,8 +1,9 @@
 """The second half of a run: write the release aside, judge it, and switch only if nothing critical failed."""
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import polars as pl
 
 import expectations
-from expectations import domain, drift, gx, report
+from expectations import coverage, domain, drift, gx, report
 from expectations.check import of_query
 from flows.pipeline import Outcome, Polled, Run, stale
 from transforms.catalog import tables
+from transforms.published_through import published_through
 from transforms.schema import Table
+from transforms.sources import Source
 from warehouse import DATABASE, build, diff, meta, publish, release, views
 from warehouse.export import csv, datapackage, leia_me
 from warehouse.freshness import freshness
@@ -33,11 +36,25 @@ class Making:
     """A release being made: what goes into it, and what it is compared with."""
 
     run: Run
-    polled: Polled
+    sources: list[Source]
+    snapshots: pl.DataFrame  # meta.snapshot
     fingerprint: str
-    content: Tables  # staging, core and mart
+    content: build.Tables  # staging, core and mart
     not_published: list[str]
-    predecessor: str | None
+    states: pl.DataFrame | None = None  # meta.state_release, where it is made of states' releases
+    whole: Mapping[str, pl.LazyFrame] = field(default_factory=dict)  # what truths see of the whole country
+    through: Mapping[str, date] = field(default_factory=dict)  # the last day that a source's data speak of
+    warnings: Sequence[str] = ()
+
+    @property
+    def uf(self) -> str | None:
+        """The state it is of; None where it is made of several."""
+        return self.run.scope.uf if self.states is None else None
+
+    @property
+    def predecessor(self) -> str | None:
+        """The release it is compared with."""
+        return publish.predecessor(self.run.data, self.run.scope.uf)
 
 
 def publish_release(
@@ -52,33 +69,51 @@ def publish_release(
     declared = tables()
     of_state, not_published = published(frames, declared, this.scope)
     content: Tables = {**of_state, **{name: (declared[name], frame) for name, frame in made.items()}}
-    predecessor = publish.predecessor(this.data, this.scope.uf)
-    making = Making(this, polled, fingerprint, content, not_published, predecessor)
+    of = [source for source, _ in polled]
+    making = Making(
+        this,
+        of,
+        meta.snapshots(polled),
+        fingerprint,
+        content,
+        not_published,
+        whole={coverage.CROSSWALK: frames[coverage.CROSSWALK]},
+        through=published_through(of, frames),
+        warnings=warnings,
+    )
+    return replace(seal(making), stale=stale(this, polled), warnings=tuple(warnings))
+
+
+def seal(making: Making) -> Outcome:
+    """Everything from the tables of a release to readers."""
+    this, predecessor = making.run, making.predecessor
     with publish.building(this.data, now=this.now) as folder:
-        build.build(folder / DATABASE, content)
-        fresh = meta.SOURCE_FRESHNESS.frame(freshness(this.store, [s for s, _ in polled], this.now, this.scope.uf))
+        build.build(folder / DATABASE, making.content)
+        fresh = meta.SOURCE_FRESHNESS.frame(freshness(this.store, making.sources, this.now, making.uf, making.through))
         results = check(making, folder, fresh)
         write_copies(making, folder)
         hash_ = release.contents_hash(folder)
         release_id = publish.release_id(this.now, hash_)
         facts = about_itself(making, release_id, results, fresh)
-        build.finish(folder / DATABASE, facts, [*declared.values(), *(table for table, _ in facts.values())])
+        build.finish(folder / DATABASE, facts, [*tables().values(), *(table for table, _ in facts.values())])
         said = manifest(making, release_id, hash_, results)
         release.write_manifest(folder, said)
         diff.write(folder, this.data / publish.RELEASES / predecessor if predecessor else None)
         write_for_assembly(making, folder / release.EXPORT, said)
-        target = publish.publish(this.data, folder, release_id, now=this.now)
-    return Outcome(release_id, target, is_new=True, stale=stale(this, polled), warnings=tuple(warnings))
+        keep = publish.Keep(this.settings.keep_releases, this.settings.keep_days)
+        target = publish.publish(this.data, folder, release_id, now=this.now, keep=keep, reason=this.accept_drift)
+    return Outcome(release_id, target, is_new=True)
 
 
 def check(making: Making, folder: Path, fresh: pl.DataFrame) -> pl.DataFrame:
     """Judge everything; write the report into the folder, then refuse if anything critical failed."""
     frames = {name: frame for name, (_, frame) in making.content.items()}
-    truths = domain.violations({**frames, meta.SOURCE_FRESHNESS.name: fresh})
+    truths = domain.violations({**frames, **making.whole, meta.SOURCE_FRESHNESS.name: fresh})
     truths += [of_query(one.name, one.header, one.rows, one.error) for one in build.findings(folder / DATABASE)]
     truths += drift.violations(_frames_of(making), frames, making.run.accept_drift)
     pages: dict[str, str] = {}
     results = expectations.judge(making.content, truths, pages=pages)
+    meta.record_checks(making.run.data, meta.run_id(making.run.now, making.run.scope.uf), results)
     report.write(folder / "checks", results, pages)
     report.require(results, folder / "checks")
     return results
@@ -99,7 +134,7 @@ def write_copies(making: Making, folder: Path) -> None:
     provenance = {"fingerprint": making.fingerprint, "uf": this.scope.uf, "as_of": this.scope.as_of.isoformat()}
     release.write_parquet(folder, making.content, provenance)
     csv.write(export, making.content)
-    datapackage.write(export, making.content, [source for source, _ in making.polled], notice)
+    datapackage.write(export, making.content, making.sources, notice)
 
 
 def write_for_assembly(making: Making, export: Path, said: Mapping[str, Any]) -> None:
@@ -126,10 +161,13 @@ def about_itself(making: Making, release_id: str, results: pl.DataFrame, fresh: 
     )
     frames = {
         meta.RUN: meta.runs(this.data, run),
-        meta.SNAPSHOT: meta.snapshots(making.polled),
+        meta.SNAPSHOT: making.snapshots,
         meta.ATTEMPT: meta.attempts(this.store.attempts()),
+        meta.POLL: meta.polls(this.store.polls(), making.uf),
         meta.SOURCE_FRESHNESS: fresh,
-        meta.RELEASE: meta.releases(this.data, release_id, at=this.now),
+        meta.RELEASE: meta.releases(this.data, release_id, at=this.now, reason=this.accept_drift),
+        meta.CHECK_HISTORY: meta.check_history(this.data),
+        meta.STATE_RELEASE: meta.STATE_RELEASE.frame() if making.states is None else making.states,
         report.CHECK_RESULT: results,
     }
     frames[meta.COLUMN] = meta.columns(every_table())
@@ -155,21 +193,13 @@ def manifest(making: Making, release_id: str, contents_hash: str, results: pl.Da
         rule_sets=[
             {"id": file.rule_set.id, "title": file.rule_set.title, "sha256": file.sha256} for file in this.rules
         ],
-        snapshots=[
-            {
-                "source": source.name,
-                "part": answer.part,
-                "url": answer.url,
-                "sha256": answer.sha256,
-                "fetched_at": answer.fetched_at,
-            }
-            for source, poll in making.polled
-            for answer in poll.answers
-        ],
+        snapshots=making.snapshots.select("source", "uf", "part", "url", "sha256", "fetched_at").to_dicts(),
         counts={name: frame.height for name, (_, frame) in making.content.items() if isinstance(frame, pl.DataFrame)},
         checks=dict(results.group_by("status").len().sort("status").iter_rows()),
         legal_notice=this.rules[0].rule_set.notice,
         simulated=bool(this.simulated),
         predecessor=making.predecessor,
         not_published=making.not_published,
+        states=None if making.states is None else making.states.cast({"as_of": pl.String}).to_dicts(),
+        warnings=making.warnings,
     )

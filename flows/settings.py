@@ -62,6 +62,10 @@ class Settings(BaseSettings):
     tse: Url = "https://cdn.tse.jus.br/estatistica/sead/odsele"
     siconfi: Url = "https://apidatalake.tesouro.gov.br/ords/siconfi/tt"
 
+    # What pruning leaves: the newest releases, and every one younger than so many days; see warehouse/publish.py.
+    keep_releases: Annotated[int, Field(ge=2)] = 30
+    keep_days: Annotated[int, Field(ge=0)] = 90
+
     connect_seconds: Seconds = 10
     read_seconds: Seconds = 60  # longest silence in the middle of an answer
     deadline_seconds: Seconds = 1800  # all of one source's questions, waiting included

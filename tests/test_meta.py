@@ -9,7 +9,7 @@ import polars as pl
 from transforms.columns import MUNICIPALITY
 from transforms.schema import Table, Unit
 from transforms.sources import Source
-from warehouse import meta, publish
+from warehouse import meta, publish, views
 from warehouse.build import SCHEMAS, build, finish
 from warehouse.freshness import freshness
 from warehouse.meta import Run
@@ -36,9 +36,9 @@ def test_runs_survive_in_their_ledger_and_end_with_the_one_that_writes(tmp_path:
     writing = Run(NOW + timedelta(days=2), None, "ES", date(2026, 12, 2), "published", 0, "r2", "", "1")
     rows = meta.runs(tmp_path, writing)
     assert rows.select("run_id", "outcome", "release").rows() == [
-        ("20261130T050000Z-ES", "published", "r1"),
-        ("20261201T050000Z-ES", "failed", None),
-        ("20261202T050000Z-ES", "published", "r2"),
+        ("20261130T050000.000000Z-ES", "published", "r1"),
+        ("20261201T050000.000000Z-ES", "failed", None),
+        ("20261202T050000.000000Z-ES", "published", "r2"),
     ]
     assert rows["finished_at"].to_list() == [NOW + timedelta(minutes=1), NOW + timedelta(days=1, minutes=1), None]
     assert meta.runs(tmp_path).height == 2
@@ -56,7 +56,7 @@ def test_snapshots_name_file_moment_and_hash() -> None:
     answer = Answer("all", "http://x/all.zip", "ab", 10, "zip", NOW, NOW - timedelta(days=9))
     poll = Poll("tse_test", "", NOW.date(), NOW + timedelta(days=1), "ok", (answer,))
     assert meta.snapshots([(TSE, poll)]).rows() == [
-        ("tse_test", "all", "http://x/all.zip", "ab", 10, NOW, NOW - timedelta(days=9), NOW + timedelta(days=1))
+        ("tse_test", "", "all", "http://x/all.zip", "ab", 10, NOW, NOW - timedelta(days=9), NOW + timedelta(days=1))
     ]
 
 
@@ -80,37 +80,86 @@ def test_every_number_of_meta_has_a_unit_and_every_column_words() -> None:
 
 
 def test_how_long_a_source_has_been_failing_is_one_query(tmp_path: Path) -> None:
+    """Two outages: one of two nights that is over, one that lasts."""
     store, data = Store(tmp_path / "raw"), tmp_path
     answer = Answer("all", "http://x/all.zip", store.put(b"zip"), 3, "zip", NOW)
-    good = Poll("tse_test", "", NOW.date(), NOW, "ok", (answer,))
-    store.poll(good)
-    store.attempt(attempt(NOW, "new"))
-    for day in (1, 2, 3):
+    for day, outcome in enumerate("ok failed failed ok failed ok failed failed failed".split()):
         at = NOW + timedelta(days=day)
-        store.attempt(attempt(at, "unreachable"))
-        store.poll(Poll("tse_test", "", at.date(), at, "failed", (), "down", "unreachable"))
-    fresh = meta.SOURCE_FRESHNESS.frame(freshness(store, [TSE], NOW + timedelta(days=3)))
-    rows = [
-        meta.runs(data),
-        meta.snapshots([(TSE, good)]),
-        meta.attempts(store.attempts()),
-        fresh,
-        meta.columns(meta.TABLES),
-        meta.releases(data, "r", at=NOW),
-    ]
-    tables = {table.name: (table, frame) for table, frame in zip(meta.TABLES, rows, strict=True)}
+        cause = "unreachable" if outcome == "failed" else ""
+        store.attempt(attempt(at, cause or "new"))
+        store.poll(Poll("tse_test", "", at.date(), at, outcome, (answer,) * (not cause), cause and "down", cause))
+    good = store.history()[5]
+    fresh = meta.SOURCE_FRESHNESS.frame(freshness(store, [TSE], NOW + timedelta(days=8)))
+    rows = {
+        meta.RUN: meta.runs(data),
+        meta.SNAPSHOT: meta.snapshots([(TSE, good)]),
+        meta.ATTEMPT: meta.attempts(store.attempts()),
+        meta.POLL: meta.polls(store.polls(), "ES"),
+        meta.SOURCE_FRESHNESS: fresh,
+        meta.COLUMN: meta.columns(meta.TABLES),
+        meta.RELEASE: meta.releases(data, "r", at=NOW),
+        meta.STATE_RELEASE: meta.STATE_RELEASE.frame(),
+        meta.CHECK_HISTORY: meta.check_history(data),
+    }
+    assert tuple(rows) == meta.TABLES
     path = data / "a.duckdb"
     build(path, {})
-    finish(path, tables, meta.TABLES, [])
+    own = [view for view in views.published() if all(name.startswith("meta.") for name in view.reads)]
+    finish(path, {table.name: (table, frame) for table, frame in rows.items()}, meta.TABLES, own)
     with duckdb.connect(str(path), read_only=True) as database:
         assert database.execute(
             "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal ORDER BY 1"
         ).fetchall() == [(schema,) for schema in sorted(SCHEMAS)]
-        failing = database.execute(
-            "SELECT source, min(attempted_at), max(outcome) FROM meta.attempt JOIN meta.source_freshness USING (source)"
-            " WHERE attempted_at > last_good_at GROUP BY source"
+        failing = database.execute("SELECT failing_since, failed_polls FROM mart.source_freshness").fetchall()
+        outages = database.execute(
+            "SELECT failing_since, ended_at, days, failed_polls, cause FROM mart.source_outages"
         ).fetchall()
-    assert failing == [("tse_test", (NOW + timedelta(days=1)).replace(tzinfo=None), "unreachable")]
+
+    def day(number: int) -> datetime:
+        return (NOW + timedelta(days=number)).replace(tzinfo=None)
+
+    assert failing == [(day(6), 3)]
+    assert outages == [
+        (day(6), None, 2, 3, "unreachable"),
+        (day(4), day(5), 1, 1, "unreachable"),
+        (day(1), day(3), 2, 2, "unreachable"),
+    ]
+
+
+def test_a_source_that_never_answered_fails_since_it_was_first_asked(tmp_path: Path) -> None:
+    store = Store(tmp_path / "raw")
+    store.poll(Poll("tse_test", "ES", NOW.date(), NOW, "failed", (), "down", "unreachable"))
+    (row,) = freshness(store, [TSE], NOW + timedelta(days=3), "ES")
+    assert (row["failing_since"], row["failed_polls"], row["is_stale"]) == (NOW, 1, True)
+
+
+def test_a_clock_that_was_once_ahead_makes_no_source_fresh_for_ever(tmp_path: Path) -> None:
+    store = Store(tmp_path / "raw")
+    for at in (NOW.replace(year=2036), NOW):
+        store.poll(Poll("tse_test", "", at.date(), at, "ok", ()))
+    (row,) = freshness(store, [TSE], NOW + timedelta(days=50))
+    assert (row["last_good_at"], row["age_days"], row["is_stale"]) == (NOW, 50, True)
+
+
+def test_runs_of_one_second_are_told_apart(tmp_path: Path) -> None:
+    for microsecond in (1, 2):
+        meta.record_run(tmp_path, run(NOW.replace(microsecond=microsecond), "refused"))
+    assert meta.runs(tmp_path)["run_id"].n_unique() == 2
+
+
+def test_checks_that_did_not_pass_are_remembered_run_by_run(tmp_path: Path) -> None:
+    names = "check_name table_name column_name severity status observed failing_rows".split()
+    rows = [
+        ("key", "core.district", "", "critical", "failed", "2 rows", 2),
+        ("key", "core.area", "", "critical", "passed", None, 0),
+    ]
+    results = pl.DataFrame(rows, schema=names, orient="row")
+    for day in ("20261130", "20261201"):
+        meta.record_checks(tmp_path, day, results)
+    assert meta.check_history(tmp_path).select("run_id", "check_name", "observed").rows() == [
+        ("20261130", "key", "2 rows"),
+        ("20261201", "key", "2 rows"),
+    ]
 
 
 def test_releases_of_meta_tell_the_rollbacks_too(tmp_path: Path) -> None:

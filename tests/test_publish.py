@@ -18,6 +18,7 @@ from warehouse import publish
 from warehouse.publish import Keep
 
 NOW = datetime(2026, 11, 30, 5, 0, tzinfo=UTC)
+KEEP = Keep(count=30, days=90)
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
 
 
@@ -31,7 +32,7 @@ def write(folder: Path, figure: int) -> None:
     (folder / publish.MANIFEST).write_text(json.dumps(contents), encoding="utf-8")
 
 
-def release(data: Path, figure: int, now: datetime = NOW, keep: Keep = publish.KEEP) -> str:
+def release(data: Path, figure: int, now: datetime = NOW, keep: Keep = KEEP) -> str:
     name = publish.release_id(now, f"{figure:08x}")
     with publish.lock(data, now=now), publish.building(data, now=now) as folder:
         write(folder, figure)
@@ -133,7 +134,7 @@ with publish.lock(data, now=now), publish.building(data, now=now) as folder:
     step("begin")
     write(folder, 2)
     step("written")
-    publish.publish(data, folder, publish.release_id(now, "00000002"), now=now, step=step)
+    publish.publish(data, folder, publish.release_id(now, "00000002"), now=now, keep=publish.Keep(30, 90), step=step)
 """
 
 
@@ -220,7 +221,7 @@ def test_an_unsealed_file_is_not_published(tmp_path: Path) -> None:
         write(folder, 1)
         (folder / f"{warehouse.DATABASE}.wal").touch()
         with pytest.raises(EmancipaError, match="not sealed"):
-            publish.publish(tmp_path, folder, "20261130T050000Z-00000001", now=NOW)
+            publish.publish(tmp_path, folder, "20261130T050000Z-00000001", now=NOW, keep=KEEP)
     assert publish.current(tmp_path) is None
 
 
@@ -284,10 +285,11 @@ def test_the_same_inputs_are_nothing_new_also_after_a_rollback(tmp_path: Path) -
     assert publish.already(tmp_path, "inputs 3") is None
 
 
-def test_a_line_torn_by_a_crash_harms_no_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize("torn", ['{"at": "2026-', "null\n", "[]\n"])
+def test_a_line_torn_by_a_crash_harms_no_other(tmp_path: Path, torn: str) -> None:
     release(tmp_path, 1)
     with (tmp_path / "history.jsonl").open("a") as file:
-        file.write('{"at": "2026-')
+        file.write(torn)
     release(tmp_path, 2, NOW + timedelta(days=1))
     assert [event.release[-1] for event in publish.history(tmp_path)] == ["1", "2"]
 
@@ -297,3 +299,48 @@ def test_a_release_is_compared_with_the_last_of_its_state(tmp_path: Path) -> Non
     first = release(tmp_path, 1)
     assert publish.predecessor(tmp_path, "ES") == first
     assert publish.predecessor(tmp_path, "CE") is None
+
+
+def test_a_damaged_release_json_is_named(tmp_path: Path) -> None:
+    manifest = tmp_path / "releases" / release(tmp_path, 1) / publish.MANIFEST
+    manifest.chmod(0o644)
+    manifest.write_text("{", encoding="utf-8")
+    with pytest.raises(EmancipaError, match=r"release\.json cannot be read") as told:
+        publish.predecessor(tmp_path, "ES")
+    assert told.value.where == str(manifest)
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "the disk is full"),
+        (duckdb.IOException("IO Error: Could not write file: No space left on device"), "the disk is full"),
+        (OSError(errno.EDQUOT, "Disk quota exceeded"), "the disk is full"),
+        (OSError(errno.EROFS, "Read-only file system"), "may not be read or written"),
+        (OSError(errno.ENAMETOOLONG, "File name too long"), "name is too long"),
+        (OSError(errno.ENOLCK, "No locks available"), "no lock can be held here"),
+    ],
+    ids=["full", "full, as DuckDB says it", "quota", "read only", "long name", "no locks"],
+)
+def test_what_the_system_holds_against_a_run_is_said_plainly(tmp_path: Path, error: Exception, says: str) -> None:
+    with pytest.raises(EmancipaError, match=says), publish.writing(tmp_path):
+        raise error
+
+
+def test_other_errors_stay_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), publish.writing(tmp_path):
+        raise KeyError("a bug")
+
+
+def test_a_file_where_the_data_folder_should_be(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    with pytest.raises(EmancipaError, match="a folder is needed"):
+        release(tmp_path / "data" / "sample", 1)
+
+
+def test_current_that_is_a_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "current").mkdir()
+    with pytest.raises(EmancipaError, match="cannot be switched: Is a directory"):
+        release(tmp_path, 1)
+    assert (tmp_path / "current").is_dir()
+    assert publish.current(tmp_path) is None

@@ -201,11 +201,14 @@ def test_freshness_is_judged_against_the_cadence(store: Store) -> None:
         "last_polled_at": NOON,
         "last_good_at": good.polled_at,
         "published_at": None,
+        "published_through": None,
         "age_days": 40,
         "stale_after": 40,
         "is_stale": False,
         "last_outcome": "blocked",
         "last_message": "Source: blocked",
+        "failing_since": NOON,
+        "failed_polls": 1,
     }
     (later,) = freshness(store, [source], NOON.replace(month=12, day=1), "ES")
     assert (later["age_days"], later["is_stale"]) == (41, True)

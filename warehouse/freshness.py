@@ -1,24 +1,36 @@
 """How old what is at hand is: source by source, from the ledger of polls."""
 
-from collections.abc import Iterable
-from datetime import datetime
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
 from typing import Any
 
 from transforms.sources import Source
-from warehouse.snapshots import Store
+from warehouse.snapshots import Poll, Store
+
+DATED_NAME = re.compile(r"_(20\d{2})(\d{2})(\d{2})\.\w+$")  # IBGE's files: …_20260520.zip
 
 
-def freshness(store: Store, sources: Iterable[Source], now: datetime, uf: str | None = None) -> list[dict[str, Any]]:
+def freshness(
+    store: Store,
+    sources: Iterable[Source],
+    now: datetime,
+    uf: str | None = None,
+    through: Mapping[str, date] | None = None,
+) -> list[dict[str, Any]]:
     """Rows of meta.source_freshness: how each source answered last, and how old (days) its last good answer is.
 
     A source is stale when that age exceeds what its cadence allows, or when it never answered. With `uf`, as that
-    state sees it. `published_at` is the newest date the upstream gave to what is at hand.
+    state sees it. `published_at` is the newest date the upstream gave to what is at hand; `through` says which day
+    its data speak of, else the date in a file's name does. Polls count in the order they were recorded: a clock that
+    was once ahead makes no source fresh for ever.
     """
     rows = []
     for source in sources:
         polls = store.history(source.name, uf)
-        good = max((poll for poll in polls if poll.ok), key=lambda poll: poll.polled_at, default=None)
-        last = max(polls, key=lambda poll: poll.polled_at, default=None)
+        good = next((poll for poll in reversed(polls) if poll.ok), None)
+        failed = polls[polls.index(good) + 1 :] if good else polls
+        last = polls[-1] if polls else None
         age = (now - good.polled_at).days if good else None
         dates = [answer.published_at for answer in good.answers if answer.published_at] if good else []
         rows.append(
@@ -29,11 +41,20 @@ def freshness(store: Store, sources: Iterable[Source], now: datetime, uf: str | 
                 "last_polled_at": last and last.polled_at,
                 "last_good_at": good and good.polled_at,
                 "published_at": max(dates, default=None),
+                "published_through": (through or {}).get(source.name) or _named(good),
                 "age_days": age,
                 "stale_after": source.stale_after,
                 "is_stale": age is None or age > source.stale_after,
                 "last_outcome": last and (last.cause or last.outcome),
                 "last_message": last and last.message,
+                "failing_since": failed[0].polled_at if failed else None,
+                "failed_polls": len(failed),
             }
         )
     return rows
+
+
+def _named(poll: Poll | None) -> date | None:
+    """The newest date in the names of a poll's files."""
+    names = (DATED_NAME.search(answer.url) for answer in (poll.answers if poll else ()))
+    return max((date(*map(int, found.groups())) for found in names if found), default=None)

@@ -44,7 +44,10 @@ class Ledger:
                     return
                 self._offset += len(line)
                 try:
-                    yield json.loads(line)
+                    record = json.loads(line)
                 except ValueError:
-                    if line.strip():
-                        log.warning("%s: a torn line before byte %d is skipped", self.path, self._offset)
+                    record = None
+                if isinstance(record, dict):
+                    yield record
+                elif line.strip():
+                    log.warning("%s: a torn line before byte %d is skipped", self.path, self._offset)

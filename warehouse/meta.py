@@ -5,7 +5,7 @@ release tells all of it. The checks' results have their declaration with the che
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,12 @@ from warehouse.ddl import TYPES
 from warehouse.ledger import Ledger
 from warehouse.snapshots import Poll
 
-RUNS = "runs.jsonl"
-OUTCOMES = ("published", "nothing_new", "refused", "failed")
+RUNS, CHECKS = "runs.jsonl", "checks.jsonl"
+# What came of a run that was not published, by its exit code; a bug is one without an error of ours.
+FAILURES: Mapping[int, str] = {
+    1: "failed", 2: "bad_input", 3: "refused", 4: "source_unavailable", 5: "source_changed", 6: "locked",
+}  # fmt: skip
+OUTCOMES = ("published", "nothing_new", *FAILURES.values(), "bug")
 
 SOURCE_NAME = Column("source", Kind.TEXT, "Name of the source: its module below transforms/sources.", "Fonte")
 PART = Column("part", Kind.TEXT, "Which of the source's answers.", "Parte")
@@ -32,6 +36,8 @@ RELEASE_ID = Column("release", Kind.TEXT, "Id of the release.", "Publicação")
 PUBLISHED_AT = Column(
     "published_at", Kind.TIMESTAMP, "The date the upstream gave it.", "Publicado pela fonte em", nullable=True
 )
+
+ASKED_FOR = UF.but(description="State asked for; empty if the answer is the same for all.", pattern=None)
 
 RUN = Table(
     name="meta.run",
@@ -53,7 +59,7 @@ RUN = Table(
         Column("outcome", Kind.TEXT, "What came of it.", "Resultado", values=OUTCOMES),
         Column("exit_code", Kind.INTEGER, "Exit code of the command.", "Código de saída", Unit.COUNT),
         RELEASE_ID.but(description="The release it published, or found to be up to date.", nullable=True),
-        Column("message", Kind.TEXT, "What it said.", "Mensagem"),
+        Column("message", Kind.TEXT, "What it said, or why moved figures were accepted.", "Mensagem"),
         Column("version", Kind.TEXT, "Version of the program.", "Versão"),
     ),
 )
@@ -61,9 +67,10 @@ SNAPSHOT = Table(
     name="meta.snapshot",
     title="Arquivos de origem",
     grain="One row per answer of a source that this release is made of.",
-    key=("source", "part"),
+    key=("source", "uf", "part"),
     columns=(
         SOURCE_NAME,
+        ASKED_FOR,
         PART,
         URL,
         SHA256,
@@ -82,7 +89,7 @@ ATTEMPT = Table(
         Column("attempt", Kind.INTEGER, "Number of the attempt, in order.", "Tentativa", Unit.COUNT, minimum=1),
         Column("attempted_at", Kind.TIMESTAMP, "When it was tried.", "Momento"),
         SOURCE_NAME,
-        UF.but(description="State asked for; empty if the answer is the same for all.", pattern=None),
+        ASKED_FOR,
         PART,
         URL,
         Column("status", Kind.INTEGER, "HTTP status.", "Status HTTP", Unit.COUNT, nullable=True),
@@ -107,13 +114,64 @@ SOURCE_FRESHNESS = Table(
         Column("last_good_at", Kind.TIMESTAMP, "When it last answered well.", "Última boa resposta", nullable=True),
         PUBLISHED_AT,
         Column(
+            "published_through",
+            Kind.DATE,
+            "The last day its data speak of, by their own dates or the date in the file's name.",
+            "Dados até",
+            nullable=True,
+        ),
+        Column(
             "age_days", Kind.INTEGER, "Days since its last good answer.", "Idade em dias", Unit.COUNT, nullable=True
         ),
         Column("stale_after", Kind.INTEGER, "Days its cadence allows.", "Limite em dias", Unit.COUNT),
         Column("is_stale", Kind.BOOLEAN, "Whether it is older than that, or never answered.", "Desatualizada"),
         Column("last_outcome", Kind.TEXT, "What came of the last poll.", "Último resultado", nullable=True),
         Column("last_message", Kind.TEXT, "The same in a sentence.", "Última mensagem", nullable=True),
+        Column(
+            "failing_since",
+            Kind.TIMESTAMP,
+            "First failed poll after the last good one; empty while the source answers.",
+            "Falhando desde",
+            nullable=True,
+        ),
+        Column(
+            "failed_polls", Kind.INTEGER, "Failed polls since the last good one.", "Consultas sem sucesso", Unit.COUNT
+        ),
     ),
+)
+POLL = Table(
+    name="meta.poll",
+    title="Consultas às fontes",
+    grain="One row per finished conversation with a source, good or failed, in every run of this data folder.",
+    key=("poll",),
+    columns=(
+        Column("poll", Kind.INTEGER, "Number of the poll, in order.", "Número da consulta", Unit.COUNT, minimum=1),
+        Column("polled_at", Kind.TIMESTAMP, "When its run began.", "Consultada em"),
+        SOURCE_NAME,
+        ASKED_FOR,
+        AS_OF,
+        Column("outcome", Kind.TEXT, "What came of it.", "Resultado", values=("ok", "failed")),
+        Column("cause", Kind.TEXT, "What ended a failed one, in one word.", "Causa"),
+        Column("message", Kind.TEXT, "The same in a sentence.", "Mensagem"),
+    ),
+    may_be_empty=True,
+)
+CHECK_HISTORY = Table(
+    name="meta.check_history",
+    title="Verificações não atendidas",
+    grain="One row per check that did not pass in a run of this data folder, refused runs among them.",
+    key=("run_id", "check_name", "table_name", "column_name"),
+    columns=(
+        RUN["run_id"],
+        Column("check_name", Kind.TEXT, "Name of the check.", "Verificação"),
+        Column("table_name", Kind.TEXT, "Table checked; empty where several are.", "Tabela"),
+        Column("column_name", Kind.TEXT, "Column checked; empty where the whole table is.", "Coluna"),
+        Column("severity", Kind.TEXT, "Critical refused the run, a warning was published.", "Gravidade"),
+        Column("status", Kind.TEXT, "What came of it.", "Situação", values=("failed", "error")),
+        Column("observed", Kind.TEXT, "What was found.", "Encontrado", nullable=True),
+        Column("failing_rows", Kind.INTEGER, "Rows that fail.", "Linhas com falha", Unit.COUNT, minimum=0),
+    ),
+    may_be_empty=True,
 )
 COLUMN = Table(
     name="meta.column",
@@ -149,7 +207,21 @@ RELEASE = Table(
         Column("reason", Kind.TEXT, "Why, where someone said.", "Motivo"),
     ),
 )
-TABLES = (RUN, SNAPSHOT, ATTEMPT, SOURCE_FRESHNESS, COLUMN, RELEASE)
+STATE_RELEASE = Table(
+    name="meta.state_release",
+    title="Estados desta publicação",
+    grain="One row per state asked for in a national release: the release of its own that its rows come from.",
+    key=("uf",),
+    columns=(
+        UF,
+        RELEASE_ID.but(description="Its release; empty where it has none, and no rows here.", nullable=True),
+        AS_OF.but(nullable=True),
+        Column("is_current", Kind.BOOLEAN, "Whether this run made or confirmed it; else its last good one.", "Atual"),
+        Column("reason", Kind.TEXT, "Why it is not.", "Motivo"),
+    ),
+    may_be_empty=True,
+)
+TABLES = (RUN, SNAPSHOT, ATTEMPT, POLL, SOURCE_FRESHNESS, COLUMN, RELEASE, STATE_RELEASE, CHECK_HISTORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,11 +250,42 @@ def runs(data: Path, this: Run | None = None) -> pl.DataFrame:
     return RUN.frame(_run(row) for row in rows)
 
 
+def run_id(started: datetime | None, uf: str) -> str:
+    """To the microsecond: runs that fail at once may begin in the same second."""
+    return f"{started:%Y%m%dT%H%M%S.%fZ}-{uf}"
+
+
 def _run(row: Mapping[str, Any]) -> dict[str, Any]:
     started, finished = moment(row["started_at"]), moment(row["finished_at"])
     as_of = date.fromisoformat(str(row["as_of"]))
-    run_id = f"{started:{publish.STAMP}}-{row['uf']}"
-    return {**row, "run_id": run_id, "started_at": started, "finished_at": finished, "as_of": as_of}
+    return {**row, "run_id": run_id(started, row["uf"]), "started_at": started, "finished_at": finished, "as_of": as_of}
+
+
+@dataclass(frozen=True, slots=True)
+class Unpassed:
+    """A check that did not pass, in the run that tried it: a row of CHECK_HISTORY."""
+
+    run_id: str
+    check_name: str
+    table_name: str
+    column_name: str
+    severity: str
+    status: str
+    observed: str | None
+    failing_rows: int
+
+
+def record_checks(data: Path, run: str, results: pl.DataFrame) -> None:
+    """Append what did not pass to the data folder's ledger, so that refused runs are remembered too."""
+    ledger = Ledger(data / CHECKS)
+    names = [field.name for field in fields(Unpassed) if field.name != "run_id"]
+    for row in results.filter(pl.col("status") != "passed").select(names).iter_rows(named=True):
+        ledger.append(Unpassed(run_id=run, **row))
+
+
+def check_history(data: Path) -> pl.DataFrame:
+    """meta.check_history: every check that did not pass, run by run."""
+    return CHECK_HISTORY.frame(Ledger(data / CHECKS).unread())
 
 
 def moment(written: str | datetime | None) -> datetime | None:
@@ -196,6 +299,7 @@ def snapshots(polls: Iterable[tuple[Source, Poll]]) -> pl.DataFrame:
     return SNAPSHOT.frame(
         {
             "source": source.name,
+            "uf": poll.uf,
             "part": answer.part,
             "url": answer.url,
             "sha256": answer.sha256,
@@ -212,6 +316,12 @@ def snapshots(polls: Iterable[tuple[Source, Poll]]) -> pl.DataFrame:
 def attempts(ledger: pl.DataFrame) -> pl.DataFrame:
     """meta.attempt, from the store's ledger in the order made."""
     return ATTEMPT.conform(ledger.rename({"at": "attempted_at"}).with_row_index("attempt", offset=1))
+
+
+def polls(ledger: pl.DataFrame, uf: str | None) -> pl.DataFrame:
+    """meta.poll, from the store's ledger in the order made: a state's with those shared by all, or all of them."""
+    numbered = ledger.with_row_index("poll", offset=1)
+    return POLL.conform(numbered if uf is None else numbered.filter(pl.col("uf").is_in([uf, ""])))
 
 
 def columns(tables: Iterable[Table]) -> pl.DataFrame:
@@ -235,11 +345,11 @@ def columns(tables: Iterable[Table]) -> pl.DataFrame:
     )
 
 
-def releases(data: Path, this: str | None = None, *, at: datetime | None = None) -> pl.DataFrame:
+def releases(data: Path, this: str | None = None, *, at: datetime | None = None, reason: str = "") -> pl.DataFrame:
     """meta.release: the history of what readers saw, with the release that is being written as its last event."""
     events = publish.history(data)
     if this and at:
-        events.append(publish.Event(at, "published", this, publish.current(data)))
+        events.append(publish.Event(at, "published", this, publish.current(data), reason))
     return RELEASE.frame(
         {"event_number": number, "happened_at": event.at, **asdict(event)} for number, event in enumerate(events, 1)
     )

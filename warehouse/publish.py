@@ -34,6 +34,14 @@ CURRENT, RELEASES, BUILDING, LOCK, HISTORY, PINS = (
 )  # fmt: skip
 MANIFEST = "release.json"
 STAMP = "%Y%m%dT%H%M%SZ"
+# What the system may hold against a run, by its error numbers: what to say, and what to do.
+OBSTACLES = (
+    ({errno.ENOSPC, errno.EDQUOT}, "the disk is full", "free some space and run again"),
+    ({errno.EROFS, errno.EACCES, errno.EPERM}, "this may not be read or written", "see whose it is, or name another"),
+    ({errno.ENOTDIR, errno.EEXIST}, "this is a file, and a folder is needed", "move it away, or name another folder"),
+    ({errno.ENAMETOOLONG}, "a name is too long for the disk", "name a data folder with a shorter path"),
+    ({errno.ENOLCK, errno.EOPNOTSUPP}, "no lock can be held here", "name a data folder on a disk of this machine"),
+)
 STEPS = ("flush", "rename", "switch", "record", "prune")
 
 
@@ -52,11 +60,8 @@ class Event:
 class Keep:
     """What pruning leaves: the newest `count` releases, and every one younger than `days`."""
 
-    count: int = 30
-    days: int = 90
-
-
-KEEP = Keep()
+    count: int
+    days: int
 
 
 def release_id(now: datetime, contents_hash: str) -> str:
@@ -67,10 +72,13 @@ def release_id(now: datetime, contents_hash: str) -> str:
 @contextmanager
 def lock(data: Path, *, now: datetime) -> Iterator[None]:
     """Hold the data folder. The kernel frees the lock of a process that dies, however it dies."""
-    data.mkdir(parents=True, exist_ok=True)
-    with (data / LOCK).open("a+", encoding="utf-8") as file:
+    with writing(data):
+        data.mkdir(parents=True, exist_ok=True)
+        opened = (data / LOCK).open("a+", encoding="utf-8")
+    with opened as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with writing(data):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
             raise Locked(
@@ -78,9 +86,10 @@ def lock(data: Path, *, now: datetime) -> Iterator[None]:
                 where=str(data / LOCK),
                 action="wait until it ends; nothing was touched",
             ) from None
-        file.truncate(0)
-        file.write(f"pid {os.getpid()} on {socket.gethostname()}, since {iso(now)}")
-        file.flush()
+        with writing(data):
+            file.truncate(0)
+            file.write(f"pid {os.getpid()} on {socket.gethostname()}, since {iso(now)}")
+            file.flush()
         try:
             yield
         finally:
@@ -97,17 +106,28 @@ def building(data: Path, *, now: datetime) -> Iterator[Path]:
     folder = data / BUILDING / f"{now.astimezone(UTC):{STAMP}}"
     folder.mkdir(parents=True)
     try:
-        yield folder
+        with writing(data):
+            yield folder
     except ChecksRefused:
         raise
-    except BaseException as error:
+    except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
-        if getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT} or "No space left" in str(error):
-            raise EmancipaError(
-                "the disk is full; readers keep the last release",
-                where=str(data),
-                action="free some space and run again",
-            ) from error
+        raise
+
+
+@contextmanager
+def writing(data: Path) -> Iterator[None]:
+    """Say plainly what keeps a run from its files: a full disk, a folder that is read only."""
+    try:
+        yield
+    except EmancipaError:
+        raise
+    except Exception as error:
+        for numbers, what, action in OBSTACLES:
+            # DuckDB and Polars pass on the system's words, without its number.
+            if getattr(error, "errno", None) in numbers or any(os.strerror(number) in str(error) for number in numbers):
+                where = str(getattr(error, "filename", None) or data)
+                raise EmancipaError(f"{what}; readers keep the last release", where=where, action=action) from error
         raise
 
 
@@ -127,10 +147,14 @@ def publish(
     release: str,
     *,
     now: datetime,
-    keep: Keep = KEEP,
+    keep: Keep,
+    reason: str = "",
     step: Callable[[str], object] = str,
 ) -> Path:
-    """Make a finished folder the current release; the lock must be held. `step` is told each step before it."""
+    """Make a finished folder the current release; the lock must be held. `step` is told each step before it.
+
+    `reason` says why, where somebody had to (drift that was accepted); it goes into the history.
+    """
     if leftovers := [str(path) for path in folder.rglob("*.wal")]:
         raise EmancipaError("the release is not sealed", where=", ".join(leftovers), action="run again")
     sealed(folder / DATABASE)
@@ -148,7 +172,7 @@ def publish(
     step("switch")
     _switch(data, release)
     step("record")
-    _record(data, Event(now, "published", release, previous))
+    _record(data, Event(now, "published", release, previous, reason))
     step("prune")
     prune(data, now=now, keep=keep)
     return target
@@ -202,7 +226,12 @@ def releases(data: Path) -> list[str]:
 
 def manifest(data: Path, release: str) -> dict[str, Any]:
     """The release.json of a release."""
-    read: dict[str, Any] = json.loads((data / RELEASES / release / MANIFEST).read_text(encoding="utf-8"))
+    path = data / RELEASES / release / MANIFEST
+    try:
+        read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        action = "take this release's folder away, then run again"
+        raise EmancipaError(f"release.json cannot be read: {error}", where=str(path), action=action) from error
     return read
 
 

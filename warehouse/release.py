@@ -112,9 +112,12 @@ def manifest(
     simulated: bool,
     predecessor: str | None = None,
     not_published: Sequence[str] = (),
+    states: Sequence[Mapping[str, Any]] | None = None,
+    warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What release.json says. `rule_sets` have id, title and sha256 of their file; `snapshots` have source, part,
-    url, sha256 and fetched_at; `not_published` names staging tables too large for the file.
+    """What release.json says. `rule_sets` have id, title and sha256 of their file; `snapshots` have source, uf, part,
+    url, sha256 and fetched_at; `not_published` names staging tables too large for the file; `states`, in a national
+    release, the releases of the states that it is made of; `warnings` what the run told.
     """
     return {
         "id": release,
@@ -131,7 +134,9 @@ def manifest(
         "checks": dict(checks),
         "counts": dict(counts),
         "not_published": list(not_published),
-        "snapshots": sorted(snapshots, key=lambda snapshot: (snapshot["source"], snapshot["part"])),
+        "warnings": list(warnings),
+        **({"states": list(states)} if states is not None else {}),
+        "snapshots": sorted(snapshots, key=lambda snapshot: (snapshot["source"], snapshot["uf"], snapshot["part"])),
         "versions": versions(),
     }
 

@@ -16,7 +16,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from pathlib import Path
@@ -113,7 +113,8 @@ class Incoming:
         return self._hash.hexdigest()
 
     def discard(self) -> None:
-        self._file.close()
+        with suppress(OSError):  # on a full disk, what is still to be written cannot be
+            self._file.close()
         self.path.unlink(missing_ok=True)
 
 

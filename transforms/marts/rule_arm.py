@@ -22,7 +22,11 @@ TABLE = Table(
         REQUIREMENT,
         Column("arm", Kind.INTEGER, "Number of the comparison in it.", "Alternativa", Unit.COUNT, minimum=1),
         Column(
-            "region", Kind.TEXT, "Region it is for; empty where it is for all.", "Região da regra", values=("", *REGIONS)
+            "region",
+            Kind.TEXT,
+            "Region it is for; empty where it is for all.",
+            "Região da regra",
+            values=("", *REGIONS),
         ),
         Column("measured", Kind.TEXT, "What of the area is compared.", "O que se mede"),
         Column("test", Kind.TEXT, "How, in the words of rule files.", "Teste", values=get_args(Comparison)),
