@@ -48,6 +48,7 @@ def violations(
         *(_shrink(table, old, new) for table in COVERED),
         *(_moved(measure, old, new) for measure in TOLERANCES),
         _flips(old, new),
+        _revenue(old, new),
     ]
     return [_accepted(one, accept) for one in found] if accept else found
 
@@ -121,6 +122,30 @@ def _total(measure: str, frames: Frames) -> Decimal | None:
         return None
     known, total = frames[table].select(figure.count().alias("known"), figure.sum().alias("total")).collect().row(0)
     return Decimal(total) if known else None
+
+
+def _revenue(old: Frames, new: Frames) -> Violation:
+    """What a state declared of a year does not vanish: an empty answer says that something else is wrong.
+
+    A run as of an earlier day than the last one knows less, and that is right.
+    """
+    rows, name = pl.DataFrame(), "core.state_revenue"
+    if name in old and name in new:
+        year = ["state_code", "fiscal_year"]
+        asked = old["core.state"].select("state_code", before="as_of")
+        now = new["core.state"].join(asked, on="state_code").filter(pl.col("as_of") >= pl.col("before")).select(year)
+        had, has = (frames[name].select(year).unique() for frames in (old, new))
+        rows = had.join(now, on=year, how="semi").join(has, on=year, how="anti").sort(year).collect()
+    return Violation(
+        name="drift_revenue",
+        table=name,
+        severity="critical",
+        reason="statements are rectified, not withdrawn: an empty list of them is no news",
+        next_step=_NEXT,
+        expected="known for every year that it was known for in the last release",
+        observed=f"the tax revenue of {rows['fiscal_year'][0]} was known and is not any more" if rows.height else "",
+        rows=rows,
+    )
 
 
 def _flips(old: Frames, new: Frames) -> Violation:

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Protocol
 
 from flows.verify import Unusable, media_of, verify
-from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable, UsageError
+from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable, SourceUnsound, UsageError
 from transforms.sources import Request, Scope, Source, Staged
 from warehouse.snapshots import Answer, Attempt, Poll, Store
 
 BY_HAND = "placed by hand"
+_WORDS = {SourceChanged: "layout", SourceUnsound: "corrupt", SourceUnavailable: "absent"}
 
 
 class NoAnswer(Exception):
@@ -148,7 +149,7 @@ def poll(
     except NoAnswer as error:
         outcome, cause, message = "failed", error.outcome, error.message
     except (SourceChanged, SourceUnavailable) as error:
-        outcome, cause = "failed", "layout" if isinstance(error, SourceChanged) else "absent"
+        outcome, cause = "failed", _WORDS[type(error)]
         message = " ".join(str(error).split())
         talk.blame(cause, message)
     uf = scope.uf if talk.is_of_the_state else ""

@@ -5,7 +5,7 @@ A question is tried until it is answered, refused, or out of time; every try is 
     new unchanged revised not_modified     an answer (first of its URL, same bytes, other bytes, told so by a 304)
     absent                                 404, 410: nothing there
     blocked                                a firewall or bot check answered: asking again would not help
-    not_data truncated corrupt too_large   what came is not what was asked for
+    not_data truncated corrupt too_large   what came is not what was asked for, or contradicts itself
     timeout unreachable                    silence, a break, no connection, a certificate that does not verify
     refused rate_limited server_error      the host says no, not so fast, or fails
     layout                                 an answer that its source cannot read (flows/fetch.py)

@@ -1,5 +1,6 @@
 """Drift against the last release: what shrank, moved or flipped, and what is let through with a reason."""
 
+from datetime import date
 from decimal import Decimal
 
 import polars as pl
@@ -74,7 +75,7 @@ def test_a_rule_set_that_was_not_asked_for_is_not_missed() -> None:
 
 def test_the_first_release_has_nothing_to_drift_from() -> None:
     found = drift.violations({}, release())
-    assert len(found) == len(drift.COVERED) + len(drift.TOLERANCES) + 1
+    assert len(found) == len(drift.COVERED) + len(drift.TOLERANCES) + 2
     assert [one for one in found if one.rows.height or one.error] == []
 
 
@@ -123,3 +124,12 @@ def test_many_verdicts_do_not_flip_at_once(flips: int, of: int, refused: bool) -
     after = ranking(["eligible"] * flips + ["undetermined"] * (of - flips))
     found = failing(before, after)
     assert [(one.name, one.rows.height) for one in found] == [("drift_status", flips)] * refused
+
+
+@pytest.mark.parametrize(("as_of", "refused"), [(date(2026, 12, 1), True), (date(2026, 1, 15), False)])
+def test_tax_revenue_does_not_vanish_but_an_earlier_day_knows_less(as_of: date, refused: bool) -> None:
+    after = release()
+    after["core.state_revenue"] = after["core.state_revenue"].clear()
+    after["core.state"] = after["core.state"].with_columns(as_of=pl.lit(as_of))
+    found = failing(release(), after)
+    assert [one.observed for one in found] == ["the tax revenue of 2025 was known and is not any more"] * refused

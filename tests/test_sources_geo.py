@@ -14,7 +14,7 @@ import pytest
 import shapely
 
 from transforms import geometry
-from transforms.errors import SourceChanged
+from transforms.errors import SourceChanged, SourceUnsound
 from transforms.sources import Conversation, Scope, ibge_addresses, ibge_census_sectors, ibge_district_mesh
 from warehouse import sample
 from warehouse.sample.addresses import COLUMNS
@@ -235,7 +235,7 @@ def test_batches_do_not_change_the_counts(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_address_list_of_another_layout_or_empty_is_refused() -> None:
     with pytest.raises(SourceChanged, match="unknown header"):
         cells(["1"], header=["COD_UNICO_ENDERECO"])
-    with pytest.raises(SourceChanged, match="no address"):
+    with pytest.raises(SourceUnsound, match="no address"):
         cells()
 
 

@@ -37,6 +37,10 @@ class SourceUnavailable(EmancipaError):
     exit_code = 4
 
 
+class SourceUnsound(SourceUnavailable):
+    """A source answered with nothing, or with parts that contradict each other: no news, and worth asking again."""
+
+
 class SourceChanged(EmancipaError):
     """A source answered in a layout, or with contents, that no known reader understands."""
 

@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping
 from decimal import Decimal
 from typing import Any, BinaryIO
 
-from transforms.errors import SourceChanged
+from transforms.errors import SourceChanged, SourceUnsound
 from transforms.sources import Request
 
 MOST_PAGES = 20  # of 5000 items; a state's annual revenue statement is one
@@ -24,7 +24,8 @@ def pages(
 ) -> Generator[Request, BinaryIO | None, list[Item]]:
     """Asks for page after page and returns all items; `echo` holds the fields each must carry.
 
-    Parts are named `part/offset`. Raises SourceChanged on pages that do not add up to one whole answer.
+    Parts are named `part/offset`. Raises SourceUnsound on pages that do not add up to one whole answer, SourceChanged
+    on one that is no answer to what was asked.
     """
     where, items, seen = f"{source} {path}", list[Item](), set[tuple[str, ...]]()
     for _ in range(MOST_PAGES):
@@ -40,18 +41,20 @@ def pages(
                 raise SourceChanged(f"asked for {dict(echo)}, was sent a row of {told}", where=where)
             identity = tuple(str(value) for name, value in sorted(item.items()) if name != "valor")
             if identity in seen:
-                raise SourceChanged(f"the same row twice: {dict(item)}", where=where, action="fetch again")
+                raise SourceUnsound(f"the same row twice: {dict(item)}", where=where, action="fetch again")
             seen.add(identity)
         items += found
         if not has_more:
             return items
         if not found:
-            raise SourceChanged("an empty page that says more follow", where=f"{where}, offset {start}")
+            raise SourceUnsound("an empty page that says more follow", where=f"{where}, offset {start}")
     raise SourceChanged(f"more than {MOST_PAGES} pages", where=where)
 
 
 def page(stream: BinaryIO, *, source: str, offset: int | None = None) -> tuple[list[Item], bool]:
-    """The items of one page, and whether more follow. Raises SourceChanged on anything but a whole page."""
+    """The items of one page, and whether more follow. Raises SourceChanged or SourceUnsound on anything but a
+    whole page.
+    """
     try:
         body = json.load(stream, parse_float=Decimal, parse_constant=_refuse)
     except (ValueError, ArithmeticError, RecursionError) as error:
@@ -63,9 +66,9 @@ def page(stream: BinaryIO, *, source: str, offset: int | None = None) -> tuple[l
     if not all(isinstance(item, dict) for item in items):
         raise SourceChanged("an item that is not a row", where=source)
     if envelope.get("count", len(items)) != len(items):
-        raise SourceChanged(f"{len(items)} items in a page that says {envelope['count']}", where=source)
+        raise SourceUnsound(f"{len(items)} items in a page that says {envelope['count']}", where=source)
     if offset is not None and envelope.get("offset", offset) != offset:
-        raise SourceChanged(f"asked from item {offset}, was sent from {envelope['offset']}", where=source)
+        raise SourceUnsound(f"asked from item {offset}, was sent from {envelope['offset']}", where=source)
     return items, has_more
 
 

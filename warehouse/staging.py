@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from transforms.errors import EmancipaError, SourceChanged, UsageError
+from transforms.errors import EmancipaError, SourceChanged, SourceUnsound, UsageError
 from transforms.schema import Kind, Table
 from transforms.sources import Scope, Source, Staged
 from warehouse.build import Tables
@@ -73,7 +73,9 @@ def _parsed(store: Store, source: Source, staged: Staged, answer: Answer, cache:
 
 
 def _verify(rows: pl.DataFrame, table: Table, source: Source, where: str) -> None:
-    """No nulls where the declaration has none, no key twice."""
+    """Some rows where the declaration needs some, no nulls where it has none, no key twice."""
+    if rows.is_empty() and not table.may_be_empty and source.base != "inputs":
+        raise SourceUnsound(f"no row for {table.name}", where=where, action="it is empty at its source: try later")
     for column in table.columns:
         if not column.nullable and rows[column.name].has_nulls():
             first = rows.filter(pl.col(column.name).is_null()).select(table.key).head(3).rows()

@@ -12,7 +12,7 @@ from transforms.answers import staged, understood
 from transforms.codes import STATES, TSE_CODE, is_municipality
 from transforms.columns import MUNICIPALITY, MUNICIPALITY_NAME, STATE_CODE, UF
 from transforms.delimited import read, zip_member
-from transforms.errors import SourceChanged
+from transforms.errors import SourceUnsound
 from transforms.names import comparable
 from transforms.schema import Column, Kind, Table
 from transforms.sources import Conversation, Request, Scope, Source, Staged
@@ -55,7 +55,7 @@ def parse_municipality(stream: BinaryIO) -> pl.DataFrame:
     columns = {column.source: column.name for column in MUNICIPALITIES.columns if column.source}
     text = read(member, columns=columns, generations=[HEADER], source=NAME)
     if text.is_empty():
-        raise SourceChanged("no município", where=NAME)
+        raise SourceUnsound("no município", where=NAME, action="the file is empty at its source: try later")
     with understood(NAME):
         rows = text.with_columns(pl.all().str.strip_chars()).with_columns(
             pl.col("tse_municipality_code").str.zfill(5),

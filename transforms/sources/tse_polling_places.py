@@ -16,7 +16,7 @@ from transforms.answers import demand, staged, understood
 from transforms.codes import BY_UF, TSE_CODE
 from transforms.columns import UF
 from transforms.delimited import batches, zip_member
-from transforms.errors import SourceChanged
+from transforms.errors import SourceChanged, SourceUnsound
 from transforms.numbers import TSE_MISSING
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Conversation, Request, Scope, Source, Staged
@@ -117,7 +117,7 @@ def _of_election(part: str, year: int, *, optional: bool) -> Request:
 
 
 def parse_section(stream: BinaryIO) -> pl.DataFrame:
-    """The register, zip or CSV: one row a section, voters counted once. Raises SourceChanged on no section."""
+    """The register, zip or CSV: one row a section, voters counted once. Raises SourceUnsound on no section."""
     return _sections(stream, SECTION)
 
 
@@ -136,7 +136,7 @@ def _sections(stream: BinaryIO, table: Table) -> pl.DataFrame:
             counts.append(rows.group_by(SECTION.key).len("lines"))
             frames.append(rows.filter(~_SECOND_ROUND))
     if not sum(frame.height for frame in frames):
-        raise SourceChanged("no electoral section", where=NAME, action="the file is empty at its source: try later")
+        raise SourceUnsound("no electoral section", where=NAME, action="the file is empty at its source: try later")
     lines = pl.concat(counts).group_by(SECTION.key).agg(pl.col("lines").sum())
     sections = _newest(pl.concat(frames))
     only_later = lines.join(sections, on=SECTION.key, how="anti", nulls_equal=True).sort(SECTION.key)
