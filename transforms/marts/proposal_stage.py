@@ -55,8 +55,8 @@ TABLE = Table(
         _day("done_on", "Day it was done.", "Cumprida em"),
         _day("opens_on", "First day on which it may be done, where the law sets one.", "A partir de"),
         _day("due_on", "Last day to do it, in calendar days, where the law sets one.", "Prazo"),
-        _day("working_day", "The deadline, or the next working day (weekends and national holidays are none).",
-             "Próximo dia útil"),
+        _day("working_day", "Of a term counted in days: the deadline, or the next working day (weekends and national "
+             "holidays are none).", "Próximo dia útil"),
         Column("days_left", Kind.INTEGER, "Calendar days from the date of the run to the deadline; negative once it "
                "has passed; empty once the stage is done.", "Dias restantes", Unit.COUNT, nullable=True),
         Column("waits_for", Kind.TEXT, "Stage that must be done first, where that is what blocks it.", "Aguarda",
@@ -87,7 +87,7 @@ def proposal_stage(petitions: Sequence[Petition], *, simulated: bool) -> pl.Data
                     "article": article(petition, stage),
                     "is_current": stage == here,
                     "due_on": due,
-                    "working_day": working_day(due) if due else None,
+                    "working_day": working_day(due) if due and stage == "information" else None,
                     "days_left": (due - petition.as_of).days if due else None,
                     "is_simulated": simulated,
                 }
