@@ -109,7 +109,7 @@ def _sure(rows: pl.DataFrame) -> pl.DataFrame:
     sure = (
         pl.when(status == MET)
         .then(CERTAIN)
-        .when((status == NOT_MET) | (by_value == False).fill_null(False))  # noqa: E712
+        .when((status == NOT_MET) | (~by_value).fill_null(False))
         .then(FAILS)
         .when(by_value)
         .then(LIKELY)

@@ -5,7 +5,7 @@ listed if no smaller set inside it is as sure. The search goes through every con
 districts, leaving out what cannot come to anything: sets whose origin has surely lost a requirement that taking
 more cannot give back, and sets that would fail even with the most their neighbourhood can add. No set is missed,
 unless a size has more than MOST sets: then the most populous go on. At most LISTED groups are listed. `is_complete`
-says whether either limit was met.
+is false where either limit was met. A certificate speaks of one whole area, so none is used here.
 """
 
 from collections.abc import Mapping
