@@ -9,15 +9,12 @@ risk: a hand-supplied row is right; a current coordinate inside its município i
 names the district it says. The mesh of one state knows no border with a neighbouring state's district.
 """
 
-from typing import Any
-
 import polars as pl
-from numpy.typing import NDArray
 
-from transforms import geometry
 from transforms.codes import BY_UF
 from transforms.columns import DISTRICT, MUNICIPALITY, UF
 from transforms.errors import SourceChanged, UsageError
+from transforms.place_coordinates import located
 from transforms.place_names import evidence
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Scope
@@ -141,7 +138,7 @@ def polling_place(
     places = places.join(_single(districts), on="municipality_code", how="left", validate="m:1")
     places = places.join(_by_hand(hand, districts), on=list(TABLE.key), how="left", validate="1:1")
     places = places.join(evidence(places, districts), on="index", how="left", validate="1:1")
-    places = places.join(_located(places, mesh, districts), on="index", how="left", validate="1:1")
+    places = places.join(located(places, mesh, districts, BORDER_M), on="index", how="left", validate="1:1")
     return TABLE.conform(_assigned(places))
 
 
@@ -226,74 +223,6 @@ def _by_hand(hand: pl.DataFrame, districts: pl.DataFrame) -> pl.DataFrame:
             action="give the 9-digit code of one of its districts",
         )
     return rows.select(*TABLE.key, hand_district="district_code")
-
-
-def _located(places: pl.DataFrame, mesh: pl.DataFrame | None, districts: pl.DataFrame) -> pl.DataFrame:
-    """What coordinates say: index, current_district, previous_district (null where outside the município); of the
-    first of them near (districts within 500 m) and border_distance_m; unmeshed (districts the mesh lacks).
-    """
-    schema = {
-        "index": pl.get_index_type(),
-        "current_district": pl.String(),
-        "previous_district": pl.String(),
-        "near": pl.List(pl.String),
-        "border_distance_m": pl.Float64(),
-        "is_meshed": pl.Boolean(),
-        "unmeshed": pl.List(pl.String),
-    }
-    if mesh is None:
-        return pl.DataFrame(schema=schema)
-    polygons = mesh.sort("district_code").select(polygon=pl.int_range(pl.len()), district="district_code")
-    shapes = geometry.shapes(mesh.sort("district_code")["geometry"])
-    current = _inside(places, "", shapes, polygons)
-    previous = _inside(places, "previous_", shapes, polygons)
-    used = (
-        current.join(previous, on="index", how="full", coalesce=True, suffix="_previous", validate="1:1")
-        .sort("index")
-        .with_columns(pl.coalesce(name, f"{name}_previous").alias(name) for name in ("polygon", "x", "y"))
-    )
-    x, y, own = (used[name].to_numpy() for name in ("x", "y", "polygon"))
-    edges = geometry.borders(shapes)
-    near = geometry.distances(edges, x, y, own, BORDER_M).join(polygons, on="polygon", validate="m:1")
-    near = near.group_by("point").agg(pl.col("district").sort().alias("near"))
-    border = geometry.nearest(edges, x, y, own).rename({"metres": "border_distance_m"})
-    measured = (
-        used.with_row_index("point")
-        .with_columns(pl.col("point").cast(pl.Int64))
-        .join(near, on="point", how="left", validate="1:1")
-        .join(border, on="point", how="left", validate="1:1")
-    )
-    meshed = polygons["district"].str.head(7).unique()
-    unmeshed = (
-        districts.join(polygons, left_on="district_code", right_on="district", how="anti")
-        .group_by("municipality_code")
-        .agg(pl.col("district_code").sort().alias("unmeshed"))
-    )
-    return (
-        places.select("index", "municipality_code")
-        .join(measured, on="index", how="left", validate="1:1")
-        .join(unmeshed, on="municipality_code", how="left", validate="m:1")
-        .with_columns(is_meshed=pl.col("municipality_code").is_in(meshed.implode()))
-        .rename({"district": "current_district", "district_previous": "previous_district"})
-        .select(pl.col(name).cast(dtype) for name, dtype in schema.items())
-    )
-
-
-def _inside(places: pl.DataFrame, prefix: str, shapes: NDArray[Any], polygons: pl.DataFrame) -> pl.DataFrame:
-    """Places whose coordinate lies in a district of their município: index, polygon, district, x, y.
-
-    On a border shared by two of them the smaller code holds it, and the flag tells.
-    """
-    points = places.select("index", "municipality_code", x=f"{prefix}longitude", y=f"{prefix}latitude").drop_nulls()
-    municipalities = polygons["district"].str.head(7)
-    polygon = geometry.holder(
-        shapes,
-        municipalities.cast(pl.Int64).to_numpy(),
-        points["x"].to_numpy(),
-        points["y"].to_numpy(),
-        points["municipality_code"].cast(pl.Int64).to_numpy(),
-    )
-    return points.with_columns(polygon=pl.Series(polygon, dtype=pl.Int64)).join(polygons, on="polygon", validate="m:1")
 
 
 def _assigned(places: pl.DataFrame) -> pl.DataFrame:
