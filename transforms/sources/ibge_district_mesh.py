@@ -20,6 +20,7 @@ from transforms.columns import DISTRICT, DISTRICT_NAME
 from transforms.errors import SourceChanged
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Conversation, Request, Scope, Source, Staged
+from transforms.sources.ibge_census_sectors import SECTOR
 
 NAME = "ibge_district_mesh"
 FOLDER = "/Censos/Censo_Demografico_2022/Agregados_por_Setores_Censitarios/malha_com_atributos"
@@ -45,17 +46,7 @@ SECTORS = Table(
     title="Malha de setores urbanos do Censo 2022",
     grain="One row per urban sector (CD_SIT 1 and 2) of the state's mesh.",
     key=("sector_code",),
-    columns=(
-        Column(
-            "sector_code",
-            Kind.CODE,
-            "Census sector, 15 digits: the district's 9 and 6 more.",
-            "Setor",
-            pattern=r"^[1-5]\d{14}$",
-            source="CD_SETOR",
-        ),
-        GEOMETRY,
-    ),
+    columns=(SECTOR, GEOMETRY),
     may_be_empty=True,
 )
 
