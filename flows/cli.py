@@ -162,7 +162,7 @@ def rules(name: str | None = None, /, *, common: Common = COMMON) -> None:
     """The rule sets that come with the program; or one of them (or a TOML file), in prose with its articles."""
     from flows import report  # noqa: PLC0415
 
-    report.rules(name, as_json=common.json)
+    report.rules(name, datetime.now(UTC).date(), as_json=common.json)
 
 
 @app.command
@@ -179,6 +179,14 @@ def show(area: str, /, *, explain: Annotated[bool, Parameter(negative="")] = Fal
     from flows import showing  # noqa: PLC0415
 
     showing.show(common.folder, area, explain=explain, as_json=common.json)
+
+
+@app.command
+def groups(*, uf: str | None = None, common: Common = COMMON) -> None:
+    """With whom would a district make it: the smallest contiguous groups that meet every requirement, ranked."""
+    from flows import groups as found  # noqa: PLC0415
+
+    found.groups(common.folder, uf, as_json=common.json)
 
 
 @app.command

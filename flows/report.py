@@ -1,6 +1,6 @@
 """What the reading verbs print: the end of a run, status, sources, rules, tables, query."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -156,26 +156,22 @@ def sources(settings: Settings, *, probe: bool, as_json: bool) -> None:
         terminal.table(rows, columns, narrow=["source"])
 
 
-def rules(name: str | None, *, as_json: bool) -> None:
-    """The list of shipped rule sets, or one in prose."""
-    if name is None:
-        files = rule_files.read(rule_files.shipped())
-        rows = [{"id": f.rule_set.id, "status": f.rule_set.status, "title": f.rule_set.title} for f in files]
-        if as_json:
-            terminal.as_json(rows)
-        else:
-            terminal.table(rows, {"id": "name", "status": "status", "title": "title"}, narrow=["id"])
+def rules(name: str | None, on: date, *, as_json: bool) -> None:
+    """The list of shipped rule sets, or one in prose, its calendar as of a day."""
+    from transforms.rules.prose import listing, prose  # noqa: PLC0415
+
+    if name is not None:
+        rule_set = rule_files.read([name])[0].rule_set
+        text = prose(rule_set, on)
+        terminal.as_json({"id": rule_set.id, "text": text}) if as_json else terminal.line(text)
         return
-    rule_set = rule_files.read([name])[0].rule_set
+    rows = listing([file.rule_set for file in rule_files.read(rule_files.shipped())])
     if as_json:
-        terminal.as_json({"id": rule_set.id, "title": rule_set.title, "status": rule_set.status})
-        return
-    terminal.heading(rule_set.title)
-    terminal.line(f"{rule_set.citation} · {rule_set.status}")
-    for requirement in rule_set.requirements:
-        terminal.line(f"\n{requirement.name} ({requirement.article}), certified by {requirement.body}")
-        terminal.line(f"  “{requirement.quote}”")
-    terminal.line(f"\n{rule_set.notice}")
+        terminal.as_json(rows)
+    else:
+        terminal.table(
+            rows, {"id": "name", "status": "status", "in_force": "in force", "title": "title"}, narrow=["id"]
+        )
 
 
 def tables(data: Path, name: str | None, *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from transforms.rules.reading import Arm, Requirement, RuleSet
 
 STATUS = {"in_force": "in force", "superseded": "superseded", "bill": "a bill", "vetoed": "vetoed"}
 LISTED = ("id", "title", "status", "jurisdiction", "in_force", "requirements")
-_WIDTH = 110
+_WIDTH = 80
 
 
 def listing(rule_sets: Sequence[RuleSet]) -> list[dict[str, str]]:
