@@ -91,7 +91,10 @@ def _note(ledger: Ledger, told: Told) -> None:
 
 def _standing(ledger: Ledger) -> set[tuple[str, str]]:
     """Causes told that have not passed."""
-    events = {(row["topic"], row["key"]): row["event"] for row in ledger.unread()}
+    try:
+        events = {(row["topic"], row["key"]): row["event"] for row in ledger.unread()}
+    except OSError:  # a data folder that cannot be read: the run has said so
+        return set()
     return {name for name, event in events.items() if event == "told"}
 
 

@@ -123,8 +123,7 @@ def _frames_of(making: Making) -> dict[str, pl.LazyFrame]:
     """The frames of the release before this one, from its Parquet copies; none before the first."""
     if making.predecessor is None:
         return {}
-    folder = making.run.data / publish.RELEASES / making.predecessor / release.PARQUET
-    return {path.stem: pl.scan_parquet(path) for path in sorted(folder.glob("*.parquet"))}
+    return release.frames(making.run.data / publish.RELEASES / making.predecessor)
 
 
 def write_copies(making: Making, folder: Path) -> None:

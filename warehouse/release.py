@@ -16,6 +16,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from transforms.errors import EmancipaError
 from warehouse.build import Tables
 from warehouse.ddl import column_comment, stored, table_comment
 from warehouse.publish import MANIFEST, iso
@@ -47,6 +50,19 @@ def write_parquet(folder: Path, tables: Tables, provenance: Mapping[str, str]) -
             statistics=True,
             metadata={f"emancipa.{key}": value for key, value in {**words, **provenance}.items()},
         )
+
+
+def frames(folder: Path) -> dict[str, pl.LazyFrame]:
+    """The tables of a release, from its Parquet copies. Raises EmancipaError, naming the file, on a damaged one."""
+    found = {}
+    for path in sorted((folder / PARQUET).glob("*.parquet")):
+        found[path.stem] = pl.scan_parquet(path)
+        try:
+            found[path.stem].collect_schema()
+        except pl.exceptions.PolarsError as error:
+            action = "take this release's folder away, then run again"
+            raise EmancipaError(f"a copy cannot be read: {error}", where=str(path), action=action) from error
+    return found
 
 
 def contents_hash(folder: Path) -> str:
