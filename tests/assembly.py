@@ -1,17 +1,27 @@
 """What the assembly opens, made once for all tests of it: a release of the sample, and its tables as published."""
 
 import json
+import math
 import os
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+import shapely
+from numpy.typing import NDArray
 
+from flows import rule_files
 from flows.cli import call
+from tests.states import Invented
 from transforms.catalog import tables
+from transforms.rules.reading import RuleSet
+from transforms.screen import screen
 from warehouse.build import Tables
 
 
@@ -45,3 +55,49 @@ def read(data: Path) -> Released:
         path.stem: (declared[path.stem], pl.read_parquet(path)) for path in sorted(folder.glob("parquet/*.parquet"))
     }
     return Released(data, folder, json.loads((folder / "release.json").read_text(encoding="utf-8")), found)
+
+
+@cache
+def minas() -> tuple[Tables, pl.DataFrame, tuple[RuleSet, ...]]:
+    """An invented state as large as Minas Gerais, 1,817 districts in 853 municípios: its tables and its mesh."""
+    state, codes = Invented(), list[str]()
+    for number in range(853):
+        municipality = f"31{number:05d}"
+        names = [f"{municipality}{5 * (place + 1):02d}" for place in range(2 + (number < 111))]
+        codes += names
+        for place, code in enumerate(names):
+            people = (number * 7919 + place * 104_729) % 24_000 + 400
+            state.district(
+                code, people, voters=people * 7 // 10 if people % 11 else None, name=f"Vila {code[2:]} & <Cia>"
+            )
+    state.state_tax = Decimal("80000000000.00")
+    rule_sets = (rule_files.read([])[0].rule_set,)
+    made = screen(state.staged(), state.scope, rule_sets)
+    declared = tables()
+    return {name: (declared[name], frame) for name, frame in made.items()}, mesh(codes), rule_sets
+
+
+def mesh(codes: Sequence[str]) -> pl.DataFrame:
+    """Districts in a grid with crooked borders, shared by neighbours to the last digit: 240 vertices each."""
+    wide = math.ceil(len(codes) ** 0.5)
+    steps = np.linspace(0, 1, 60, endpoint=False)
+
+    def crooked(x: int, y: int, *, across: bool) -> NDArray[np.float64]:
+        noise = np.random.default_rng(x * 100_003 + y * 2 + across).normal(0, 0.015, len(steps)).cumsum()
+        bend = noise - noise[-1] * steps
+        bend[0] = 0
+        line = np.column_stack([x + steps, y + bend]) if across else np.column_stack([x + bend, y + steps])
+        return np.asarray(line, dtype=np.float64)
+
+    polygons = []
+    for place in range(len(codes)):
+        x, y = place % wide, place // wide
+        low, right = crooked(x, y, across=True), crooked(x + 1, y, across=False)
+        high, left = crooked(x, y + 1, across=True), crooked(x, y, across=False)
+        corners = [[x + 1, y + 1], [x, y]]
+        ring = np.vstack([low, right, corners[0:1], high[:0:-1], [[x, y + 1]], left[:0:-1]])
+        polygons.append(shapely.Polygon(ring * 0.2 + [-51, -23]))
+    valid = shapely.make_valid(np.array(polygons, dtype=object))
+    return pl.DataFrame(
+        {"district_code": codes, "geometry": pl.Series(shapely.to_wkb(valid).tolist(), dtype=pl.Binary)}
+    )

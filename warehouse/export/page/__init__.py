@@ -1,0 +1,169 @@
+"""`index.html`: a whole release as one page that opens anywhere, asks nobody for anything, and reads without script.
+
+The figures are the marts' own, written once, as HTML; page.js finds, filters and looks, and holds no data. A policy in
+the page forbids every request and every style or script but its own two, by their hashes. Equal inputs give equal
+bytes: nothing in the page tells when it was made.
+"""
+
+import hashlib
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from transforms.catalog import sources
+from transforms.codes import BY_UF
+from transforms.rules.reading import RuleSet
+from warehouse.build import Tables
+from warehouse.export.page import figures, sheets
+from warehouse.export.page.map import Map
+from warehouse.export.page.sheets import Notes, Ranking, rows
+from warehouse.export.page.words import Words
+from warehouse.export.portuguese import in_portuguese
+
+FILE = "index.html"
+CHANGES_SHOWN = 200
+ELSEWHERE = {"mart.proposal_stage": "proposals"}  # tables of other parts of the program, shown whole where present
+
+
+def write(
+    folder: Path,
+    tables: Tables,
+    manifest: Mapping[str, Any],
+    rule_sets: Sequence[RuleSet],
+    map_: Map | None,
+    changes: pl.DataFrame | None = None,
+) -> None:
+    """The page into a release's export folder.
+
+    `tables`: the marts, core and meta.snapshot, meta.source_freshness, meta.check_result; `changes`: what differs from
+    the last release, None where there was none.
+    """
+    (folder / FILE).write_text(page(tables, manifest, rule_sets, map_, changes), encoding="utf-8")
+
+
+def page(
+    tables: Tables,
+    manifest: Mapping[str, Any],
+    rule_sets: Sequence[RuleSet],
+    map_: Map | None,
+    changes: pl.DataFrame | None = None,
+) -> str:
+    """The page's text."""
+    said, notes = Words(), Notes()
+    found = sheets.rankings(tables, rule_sets, notes)
+    known, area_names = sheets.names(tables)
+    places, clusters = sheets.evidence(tables)
+    style, script = _packaged("page.css"), _packaged("page.js")
+    text: str = _template().render(
+        style=Markup(style),  # noqa: S704  the package's own
+        script=Markup(script),  # noqa: S704
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        words=lambda: Markup(json.dumps(said.pairs, ensure_ascii=False).replace("<", "\\u003c")),  # noqa: S704
+        t=said.say,
+        v=said.value,
+        number=figures.number,
+        span=figures.span,
+        known=figures.known,
+        percent=figures.percent,
+        bar=figures.bar,
+        sign=figures.sign,
+        parts=sheets.parts,
+        by_body=sheets.by_body,
+        manifest=manifest,
+        state_name=BY_UF[manifest["uf"]].name,
+        rule_sets=rule_sets,
+        rankings=found,
+        by_id={ranking.rule_set.id: {area["area_id"]: area for area in ranking.areas} for ranking in found},
+        pending_count=len(rows(tables, "mart.pending")),
+        together=[row for row in rows(tables, "mart.joint_departure") if row["areas"] != "1"],
+        comparison=sheets.compared(found),
+        no_candidate=sheets.grouped(rows(tables, "mart.no_candidate"), "reason"),
+        revenue=rows(tables, "core.state_revenue"),
+        notes=notes.listed,
+        area_names=area_names,
+        municipalities={row["municipality_code"]: row["municipality_name"] for row in known.values()},
+        district_labels={code: f"{row['district_name']} ({code})" for code, row in known.items()},
+        district_names={code: f"{row['district_name']} · {row['municipality_name']}" for code, row in known.items()},
+        map=map_,
+        painted=_painted(found),
+        places=places,
+        clusters=clusters,
+        extra=_elsewhere(tables, said),
+        **_about(tables, manifest),
+        **_changes(changes),
+    )
+    return text
+
+
+@cache
+def _template() -> Any:
+    environment = Environment(
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        loader=FunctionLoader(_packaged),
+    )
+    return environment.get_template("page.html")
+
+
+@cache
+def _packaged(name: str) -> str:
+    return (files(__name__) / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _painted(found: Sequence[Ranking]) -> dict[str, str]:
+    """The status of each district that is an area by itself, under the first rule set."""
+    return {area["area_id"]: area["status"] for area in found[0].areas if area["kind"] == "district"}
+
+
+def _about(tables: Tables, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    known = sources()
+    checks = rows(tables, "meta.check_result")
+    failed = [row for row in checks if row["status"] != "passed"]
+    return {
+        "freshness": [
+            (known[row["source"]], row)
+            for row in rows(tables, "meta.source_freshness")
+            if row["source"] in known and row["last_good_at"]
+        ],
+        "files": rows(tables, "meta.snapshot"),
+        "checks_failed": failed,
+        "checks_passed": len(checks) - len(failed),
+    }
+
+
+def _changes(changes: pl.DataFrame | None) -> dict[str, Any]:
+    """Verdicts that differ from the last release, statuses first, and how many are not shown."""
+    if changes is None:
+        return {"changes": None, "changes_left": 0}
+    verdicts = changes.filter((pl.col("section") == "verdict") & (pl.col("field") != "rank")).sort(
+        pl.col("table_name") != "mart.eligibility", "item", "rule_set", "detail", "field", maintain_order=True
+    )
+    return {"changes": verdicts.head(CHANGES_SHOWN).to_dicts(), "changes_left": max(0, verdicts.height - CHANGES_SHOWN)}
+
+
+def _elsewhere(tables: Tables, said: Words) -> list[tuple[str, str, list[str], list[tuple[Any, ...]]]]:
+    """Tables of other parts of the program, as they are: title, anchor, headings, cells."""
+    found = []
+    for name, anchor in ELSEWHERE.items():
+        if name in tables and not sheets.grid(tables, name).is_empty():
+            table, _ = tables[name]
+            cells = sheets.grid(tables, name)
+            cells = cells.with_columns(in_portuguese(table, sheets.typed(tables, name)))
+            heads = [said.say(column.label, column.name.replace("_", " ")) for column in table.columns]
+            found.append((said.say(table.title, anchor.capitalize()), anchor, heads, cells.rows()))
+    return found

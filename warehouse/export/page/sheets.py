@@ -1,0 +1,176 @@
+"""What the page says of each area and rule set, gathered from the marts: the ranking's rows and the areas' sheets.
+
+Figures stay the exact texts of the CSVs until the template writes them as Brazil does: the page computes nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from transforms.rules.reading import RuleSet
+from warehouse.build import Tables
+from warehouse.ddl import stored
+from warehouse.export.csv import as_text
+
+Row = dict[str, Any]
+ORIGIN = "origin"
+MUNICIPALITY = ("municipality_code", "municipality_name")
+METHOD = ("method", "source", "reference_period", "evidence")  # what a note of the page tells
+
+
+def rows(tables: Tables, name: str) -> list[Row]:
+    """A table's rows as exact texts; none where the release has no such table."""
+    if name not in tables:
+        return []
+    return grid(tables, name).to_dicts()
+
+
+def grouped(found: Iterable[Row], *keys: str) -> dict[tuple[str, ...], list[Row]]:
+    """Rows by the values of some columns, in their order."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in found:
+        groups.setdefault(tuple(row[key] or "" for key in keys), []).append(row)
+    return groups
+
+
+def parts(joined: str | None) -> list[str]:
+    """The items of a list joined by |."""
+    return joined.split("|") if joined else []
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """The distinct methods and sources behind figures, numbered as they are first met: what a sheet refers to."""
+
+    numbers: dict[tuple[str | None, ...], int] = field(default_factory=dict)
+
+    def number(self, row: Row) -> int | None:
+        key = tuple(row[name] for name in METHOD)
+        return self.numbers.setdefault(key, len(self.numbers) + 1) if row["method"] else None
+
+    @property
+    def listed(self) -> list[Row]:
+        return [{"number": number, **dict(zip(METHOD, key, strict=True))} for key, number in self.numbers.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """One rule set's verdicts, in rank order; `requirements` names the columns between verdict and margin."""
+
+    rule_set: RuleSet
+    requirements: tuple[str, ...]
+    areas: tuple[Row, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for area in self.areas:
+            for word in filter(None, (area["status"], area["likely"])):
+                found[word] = found.get(word, 0) + 1
+        return found
+
+
+def rankings(tables: Tables, rule_sets: Sequence[RuleSet], notes: Notes) -> list[Ranking]:
+    """Every verdict with all that bears on it."""
+    requirements = grouped(rows(tables, "mart.requirement_result"), "rule_set", "area_id")
+    origins = grouped(rows(tables, "mart.origin_result"), "rule_set", "area_id")
+    pending = grouped(rows(tables, "mart.pending"), "rule_set", "area_id")
+    changes = grouped(rows(tables, "mart.sensitivity"), "rule_set", "area_id")
+    verdicts = grouped(rows(tables, "mart.eligibility"), "rule_set")
+    together = _together(rows(tables, "mart.joint_departure"))
+    found = []
+    for rule_set in rule_sets:
+        named = tuple(requirement.name for requirement in rule_set.requirements)
+        names = (*named, *([ORIGIN] if rule_set.origin else []))
+        order = {name: place for place, name in enumerate(names)}
+        areas = []
+        for verdict in verdicts.get((rule_set.id,), []):
+            key = (rule_set.id, verdict["area_id"])
+            tested = sorted(requirements.get(key, []), key=lambda row: order[row["requirement"]])
+            areas.append(
+                verdict
+                | {
+                    "requirements": [row | {"note": notes.number(row)} for row in tested],
+                    "of": {row["requirement"]: row for row in tested},
+                    "origins": list(
+                        grouped(
+                            sorted(origins.get(key, []), key=lambda row: order[row["requirement"]]), *MUNICIPALITY
+                        ).items()
+                    ),
+                    "pending": pending.get(key, []),
+                    "change": next(iter(changes.get(key, [])), None),
+                    "together": together.get(key, []),
+                }
+            )
+        found.append(Ranking(rule_set, names, tuple(areas)))
+    return found
+
+
+def _together(sets: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
+    """The sets of areas that can leave together, by rule set and each area in them; alone is no set."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in sets:
+        for area in parts(row["area_ids"]):
+            if row["areas"] != "1":
+                found.setdefault((row["rule_set"], area), []).append(row)
+    return found
+
+
+def evidence(tables: Tables) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+    """Polling places and urban centres by area: of its districts, and places that may be theirs."""
+    members = grouped(rows(tables, "core.area_district"), "district_code")
+    places: dict[str, list[Row]] = {}
+    for place in rows(tables, "core.polling_place"):
+        own, near = place["district_code"], set(parts(place["points_to"]))
+        for code in dict.fromkeys([own, *sorted(near)]):
+            for member in members.get((code,), []):
+                listed = places.setdefault(member["area_id"], [])
+                if not listed or listed[-1]["key"] != (place["municipality_code"], place["zone"], place["place"]):
+                    key = (place["municipality_code"], place["zone"], place["place"])
+                    listed.append(place | {"key": key, "own": code == own})
+    clusters: dict[str, list[Row]] = {}
+    for cluster in rows(tables, "core.urban_cluster"):
+        for area in dict.fromkeys(
+            member["area_id"] for code in parts(cluster["district_codes"]) for member in members.get((code,), [])
+        ):
+            clusters.setdefault(area, []).append(cluster)
+    return places, clusters
+
+
+def names(tables: Tables) -> tuple[dict[str, Row], dict[str, str]]:
+    """Every district by code, and the name of each area."""
+    known = {row["district_code"]: row for row in rows(tables, "core.district")}
+    return known, {row["area_id"]: row["area_name"] for row in rows(tables, "core.area")}
+
+
+def compared(found: Sequence[Ranking]) -> list[Row]:
+    """Areas on which rule sets differ: the verdict of each, in the order of the first."""
+    if len(found) < 2:
+        return []
+    verdicts = [{area["area_id"]: area for area in ranking.areas} for ranking in found]
+    return [
+        {"area": area, "verdicts": [each.get(area["area_id"]) for each in verdicts]}
+        for area in found[0].areas
+        if len({(each.get(area["area_id"]) or {}).get("status") for each in verdicts}) > 1
+    ]
+
+
+def typed(tables: Tables, name: str) -> pl.DataFrame:
+    """A table's rows as stored."""
+    return stored(*tables[name])
+
+
+def grid(tables: Tables, name: str) -> pl.DataFrame:
+    """A table's cells as texts."""
+    return as_text(tables[name][0], typed(tables, name))
+
+
+def by_body(ranking: Ranking) -> list[tuple[Mapping[str, str], list[Row]]]:
+    """What is pending, by what is to be asked: one request names all its areas."""
+    asked: dict[tuple[str, str], list[Row]] = {}
+    for area in ranking.areas:
+        for row in area["pending"]:
+            asked.setdefault((row["requirement"], row["ask"]), []).append(row)
+    return [({"requirement": requirement, "ask": ask}, found) for (requirement, ask), found in sorted(asked.items())]
