@@ -17,7 +17,7 @@ from flows.http import Web
 from flows.sample import client
 from flows.settings import settings
 from tests.upstream import Upstream
-from transforms.errors import SourceChanged, SourceUnavailable, UsageError
+from transforms.errors import SourceChanged, SourceUnavailable, SourceUnsound, UsageError
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Base, Conversation, Request, Scope, Source, Staged, ibge_localities
 from warehouse import sample
@@ -159,6 +159,26 @@ def test_an_answer_nobody_can_read_is_a_change_of_layout(store: Store) -> None:
     assert made.message == "The source: column X is new [s, header]"
     (row,) = store.attempts().rows(named=True)
     assert (row["outcome"], row["part"], row["sha256"]) == ("layout", "index", made.answers[0].sha256)
+
+
+def test_an_answer_without_sound_rows_is_no_good_poll_and_blamed_itself(store: Store) -> None:
+    """Not the last answer, but the one that could not be read; the poll before it stays the last good."""
+    good = ask(source(INDEX, STATE), store, {"/index": b"1", "/state/ES": b"2"})
+
+    def read(answer: Answer) -> None:
+        if answer.part == "index":
+            raise SourceUnsound("no row for staging.s__a", where="s, index")
+
+    says = Says({"/index": b"1b", "/state/ES": b"2"})
+    made = poll(source(INDEX, STATE), SCOPE, store, says, now=NOON, read=read)
+    assert (made.outcome, made.cause, made.message) == (
+        "failed",
+        "corrupt",
+        "The source: no row for staging.s__a [s, index]",
+    )
+    row = store.attempts().rows(named=True)[-1]
+    assert (row["part"], row["outcome"], row["sha256"]) == ("index", "corrupt", made.answers[0].sha256)
+    assert store.last_good("s", "ES", SCOPE.as_of) == good
 
 
 def test_case_06_an_empty_list_is_not_published_yet(shared: Path, store: Store) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from transforms.columns import MUNICIPALITY
-from transforms.errors import EmancipaError, SourceChanged, UsageError
+from transforms.errors import EmancipaError, SourceChanged, SourceUnsound, UsageError
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Request, Scope, Source, Staged
 from warehouse import staging
@@ -109,6 +109,15 @@ def test_rows_that_break_the_declaration_are_a_changed_source(
         stage(store, [(source(), poll(store, **parts))], tmp_path / "staging")
     with pytest.raises(UsageError, match=said):
         stage(store, [(source(base="inputs"), poll(store, **parts))], tmp_path / "staging")
+
+
+def test_an_answer_without_rows_is_no_news_unless_the_table_may_be_empty(store: Store, tmp_path: Path) -> None:
+    nothing = poll(store, places=" ")
+    with pytest.raises(SourceUnsound, match=r"no row for staging.test__place \[test, places, snapshot"):
+        stage(store, [(source(), nothing)], tmp_path / "staging")
+    may_be_empty = Staged(replace(TABLE, may_be_empty=True), "places", parse)
+    for allowed in (source(tables=(may_be_empty,)), source(base="inputs")):
+        assert stage(store, [(allowed, nothing)], tmp_path / "staging")[NAME].collect().is_empty()
 
 
 def test_a_parsers_own_error_says_where(store: Store, tmp_path: Path) -> None:

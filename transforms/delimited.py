@@ -117,12 +117,11 @@ def _is_unsafe(member: zipfile.ZipInfo) -> bool:
 
 
 def _blocks(stream: BinaryIO, encoding: Encoding, source: str) -> Iterator[bytes]:
-    """The stream as UTF-8 with LF, in pieces of whole lines."""
+    """The stream as UTF-8 with LF, in pieces of whole lines. A byte order mark says nothing: some precede cp1252."""
     known: Encoding | None = None  # decided at the first bytes that are not ASCII
     line = 1
-    for block in _lines(stream, source):
-        if line == 1 and block.startswith(codecs.BOM_UTF8):
-            known = "utf-8"
+    for raw in _lines(stream, source):
+        block = raw.removeprefix(codecs.BOM_UTF8) if line == 1 else raw
         if not block.isascii():
             known = known or ("utf-8" if _is_utf8(block) else encoding)
             yield _utf8(block, known, source, line).replace(b"\r\n", b"\n")
@@ -165,10 +164,11 @@ def _utf8(block: bytes, encoding: Encoding, source: str, line: int) -> bytes:
     if encoding == "cp1252":
         return from_windows(block).encode()
     try:
-        return block.decode().removeprefix("\ufeff").encode()
+        block.decode()
     except UnicodeDecodeError as error:
         at = line + block.count(b"\n", 0, error.start)
         raise SourceChanged(f"not valid UTF-8: {error}", where=f"{source}, line {at}") from error
+    return block
 
 
 def _header(line: bytes, generations: Sequence[Sequence[str]], separator: str, source: str) -> Sequence[str]:
