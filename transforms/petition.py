@@ -72,7 +72,8 @@ class Petition:
     def round(self) -> list[Event]:
         """What was held under the last order of a plebiscite."""
         ordered = self.last("plebiscite_ordered")
-        return [held for held in self.of("plebiscite_held") if ordered and held["date"] > ordered["date"]]
+        found = [held for held in self.of("plebiscite_held") if ordered and held["date"] > ordered["date"]]
+        return sorted(found, key=lambda held: (held["date"], held["area_voted"]))
 
     @property
     def unheard(self) -> list[str]:
@@ -106,7 +107,7 @@ class Request:
 
 
 def requests(petition: Petition) -> list[Request]:
-    """Every request with its term, in order; none where the rule set sets no term."""
+    """Every request with its term, by date, then in the order of the requirements; none where no term is set."""
     days, found = petition.rule("information").get("days", 0), []
     for asked in petition.of("information_requested") if days else ():
         body, on = asked["competent_body"], asked["date"]
@@ -114,7 +115,8 @@ def requests(petition: Petition) -> list[Request]:
         answer = next((one for one in answers if one["date"] >= on), None)
         replied = (answer["date"], answer["document"]) if answer else (None, None)
         found.append(Request(body, on, asked["document"], deadline(on, days), *replied))
-    return found
+    order = {body: place for place, body in enumerate(petition.bodies)}
+    return sorted(found, key=lambda each: (each.requested_on, order.get(each.body, len(order)), each.body))
 
 
 def decisions(petition: Petition, held: Sequence[Event]) -> list[tuple[Event, Decision]]:
