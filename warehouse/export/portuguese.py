@@ -119,6 +119,7 @@ VOCABULARY: Mapping[str, str] = {
     "no polling place in the district, the TRE must say": "sem local de votação no distrito: o TRE deve informar",
     "no figure": "sem dado",
     "no state total to compare with": "sem o total do Estado para comparar",
+    "a report of part of a year is no fiscal year": "relatório de parte do ano não é exercício",
     "the bounds lie on both sides of the threshold": "o limite está entre o mínimo e o máximo",
     "voters near a border, or at places that no district could be found for, may or may not be the area's": (
         "eleitores perto de divisa, ou de locais sem distrito conhecido, podem ou não ser da área"
@@ -178,6 +179,11 @@ VOCABULARY: Mapping[str, str] = {
     "missing data decide, not a change: see what is pending": "depende de dados que faltam: ver as pendências",
     "exempt from requirements: no figure changes it": "dispensada dos requisitos: nenhuma cifra a altera",
     "no change of a single figure changes it": "nenhuma mudança de uma só cifra a altera",
+    # why something differs from the last release
+    "changed program": "programa alterado",
+    "later date": "data posterior",
+    "other areas moved": "outras áreas mudaram de posição",
+    "unexplained": "sem explicação",
     # rule sets
     "in_force": "em vigor",
     "superseded": "não vigente",
@@ -231,10 +237,27 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"DCA, account (?P<rest>.+)"), "DCA, conta {rest}"),
     (re.compile(r"RREO Anexo 3, last 12 months: (?P<rest>.+)"), "RREO, Anexo 3, últimos 12 meses: {rest}"),
     (re.compile(r"rests on the (?P<word>.+) alone"), "baseia-se só em: {word}"),
+    (
+        re.compile(
+            r"no annual statement \(DCA\) nor closing report \(RREO 6\) of (?P<year>\d+) delivered by (?P<day>[\d-]+)"
+        ),
+        "sem DCA nem RREO do 6º bimestre de {year} entregues até {day}",
+    ),
+    (
+        re.compile(r"(?P<statement>DCA|RREO) (?P<year>\d+) was delivered on (?P<day>[\d-]+), after (?P<as_of>[\d-]+)"),
+        "{statement} de {year} entregue em {day}, depois de {as_of}",
+    ),
+    (
+        re.compile(r"(?P<name>DCA|RREO) (?P<year>\d+) is listed as delivered on (?P<day>[\d-]+) but was not served"),
+        "{name} de {year} consta como entregue em {day}, mas não foi servida",
+    ),
     (re.compile(r"(?P<name>.+) \((?P<word_1>\w+): (?P<word_2>\w+)\)"), "{name} ({word_1}: {word_2})"),
-    (re.compile(r"(?P<word_1>IBGE|TRE|IBGE and TRE|state treasury): (?P<word_2>.+)"), "{word_1}: {word_2}"),
+    (re.compile(r"changed rule: (?P<rule>.+)"), "regra alterada: {rule}"),
+    (re.compile(r"new reference period: (?P<periods>.+)"), "nova referência: {periods}"),
+    (re.compile(r"revised source: (?P<words>.+)"), "fonte revista: {words}"),
+    (re.compile(r"(?P<word_1>[^:]+): (?P<word_2>.+)"), "{word_1}: {word_2}"),
 )
-SEPARATORS = re.compile(r"(; |\|)")
+SEPARATORS = re.compile(r"(; |\|| / )")
 
 
 def in_portuguese(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
@@ -254,7 +277,7 @@ def translated(cells: pl.Series, column: Column) -> pl.Series:
         return cells.replace_strict(words, return_dtype=pl.String)
     if column.values is not None and (missing := set(cells.drop_nulls()) - VOCABULARY.keys()):
         raise ValueError(f"{column.name} has no Portuguese for {sorted(missing)}: add it to {__name__}")
-    values = cells.drop_nulls().unique()
+    values = cells.filter(cells != "").unique()
     return cells.replace_strict({value: sentence(value) for value in values}, return_dtype=pl.String, default=None)
 
 
