@@ -57,7 +57,7 @@ def run_of(order: Order) -> Run:
         scope=Scope(COUNTRY if order.ufs else _state(order, found), order.as_of or today),
         rules=rule_files.read(order.rules),
         settings=found,
-        client=None if order.offline else sample.client(found, bundled=order.sample),
+        client=None if order.offline else sample.client(found, bundled=order.sample, progress=terminal.BARS),
         now=order.now,
         simulated=bundled.SIMULATED if order.sample else frozenset(),
         accept_drift=order.accept_drift,

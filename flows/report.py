@@ -86,13 +86,13 @@ def _ranking(rows: pl.DataFrame) -> None:
 
 
 def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
-    """The current release, and each source's three clocks."""
+    """The current release, and each source's three clocks: last asked, its data through which day, built."""
     from warehouse.freshness import freshness  # noqa: PLC0415
     from warehouse.snapshots import Store  # noqa: PLC0415
 
     data, now = settings.data, datetime.now(UTC)
     release = publish.current(data)
-    rows = freshness(Store(settings.raw), catalogue().values(), now, uf)
+    rows = freshness(Store(settings.raw), catalogue().values(), now, uf, _through(data) if release else None)
     facts: dict[str, Any] = {"release": release, "sources": rows}
     if release:
         manifest = publish.manifest(data, release)
@@ -105,11 +105,12 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
     else:
         terminal.line("nothing has been published here yet: emancipa run --uf UF")
     terminal.table(
-        [row | {"state": _state(row)} for row in rows],
+        [row | {"state": _state(row), "good": _day(row["last_good_at"])} for row in rows],
         {
             "source": "source",
             "state": "state",
-            "last_good_at": "last good",
+            "good": "last good",
+            "published_through": "data to",
             "age_days": "age",
             "stale_after": "limit",
             "last_outcome": "last",
@@ -119,6 +120,19 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
     for row in rows:
         if row["last_message"] and row["last_outcome"] != "ok":
             terminal.line(f"{row['source']}: {row['last_message']}")
+
+
+def _through(data: Path) -> dict[str, date]:
+    """Through which day the data of the current release speak, by source; an older program's release may not say."""
+    with warehouse.connect(data) as database:
+        rows = database.sql("SELECT * FROM meta.source_freshness").pl()
+    if "published_through" not in rows.columns:
+        return {}
+    return dict(rows.drop_nulls("published_through").select("source", "published_through").iter_rows())
+
+
+def _day(moment: datetime | None) -> str | None:
+    return f"{moment:%Y-%m-%d}" if moment else None
 
 
 def _state(row: dict[str, Any]) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from flows.progress import Bars
+
 COLOURS = {
     "eligible": "green",
     "met": "green",
@@ -36,10 +38,14 @@ def _console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, width=wide, highlight=False, soft_wrap=False)
 
 
+BARS = Bars(Console(stderr=True))
+
+
 def say(line: str) -> None:
     """One line of progress, on standard error."""
-    sys.stderr.write(f"{line}\n")
-    sys.stderr.flush()
+    if not BARS.say(line):
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
 
 
 def as_json(value: Any) -> None:
