@@ -2,11 +2,12 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -22,6 +23,9 @@ from warehouse import DATABASE, build, diff, meta, publish, release, views
 from warehouse.export import csv, datapackage, leia_me
 from warehouse.freshness import freshness
 from warehouse.staging import published
+
+if TYPE_CHECKING:
+    from warehouse.export.page.map import Map
 
 Tables = dict[str, tuple[Table, pl.DataFrame | pl.LazyFrame]]
 
@@ -45,6 +49,7 @@ class Making:
     whole: Mapping[str, pl.LazyFrame] = field(default_factory=dict)  # what truths see of the whole country
     through: Mapping[str, date] = field(default_factory=dict)  # the last day that a source's data speak of
     warnings: Sequence[str] = ()
+    map: "Future[Map | None] | None" = None  # of the state's districts; a release of several states has no page
 
     @property
     def uf(self) -> str | None:
@@ -80,6 +85,7 @@ def publish_release(
         whole={coverage.CROSSWALK: frames[coverage.CROSSWALK]},
         through=published_through(of, frames),
         warnings=warnings,
+        map=begin_map(frames),
     )
     return replace(seal(making), stale=stale(this, polled), warnings=tuple(warnings))
 
@@ -98,8 +104,8 @@ def seal(making: Making) -> Outcome:
         build.finish(folder / DATABASE, facts, [*tables().values(), *(table for table, _ in facts.values())])
         said = manifest(making, release_id, hash_, results)
         release.write_manifest(folder, said)
-        diff.write(folder, this.data / publish.RELEASES / predecessor if predecessor else None)
-        write_for_assembly(making, folder / release.EXPORT, said)
+        changes = diff.write(folder, this.data / publish.RELEASES / predecessor if predecessor else None)
+        write_for_assembly(making, folder / release.EXPORT, said, facts, changes if predecessor else None)
         keep = publish.Keep(this.settings.keep_releases, this.settings.keep_days)
         target = publish.publish(this.data, folder, release_id, now=this.now, keep=keep, reason=this.accept_drift)
     return Outcome(release_id, target, is_new=True)
@@ -136,12 +142,32 @@ def write_copies(making: Making, folder: Path) -> None:
     datapackage.write(export, making.content, making.sources, notice)
 
 
-def write_for_assembly(making: Making, export: Path, said: Mapping[str, Any]) -> None:
-    """What the assembly opens beside its CSVs: LEIA-ME, the workbook."""
-    from warehouse.export import xlsx  # noqa: PLC0415  slow to import, and a refused release has none
+def begin_map(frames: Mapping[str, pl.LazyFrame]) -> "Future[Map | None]":
+    """Start to draw the state's districts: seconds for the largest states, and nothing waits for it but the page."""
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="map")
+    try:
+        return pool.submit(_map, frames["staging.ibge_district_mesh__district"])
+    finally:
+        pool.shutdown(wait=False)
+
+
+def _map(mesh: pl.LazyFrame) -> "Map | None":
+    from warehouse.export.page.map import drawn  # noqa: PLC0415  slow to import, and a national release has none
+
+    return drawn(mesh.collect())
+
+
+def write_for_assembly(
+    making: Making, export: Path, said: Mapping[str, Any], facts: build.Tables, changes: pl.DataFrame | None
+) -> None:
+    """What the assembly opens beside its CSVs: LEIA-ME, the workbook, the page."""
+    from warehouse.export import page, xlsx  # noqa: PLC0415  slow to import, and a refused release has none
 
     leia_me.write(export, said)
     xlsx.write(export, making.content, said)
+    if making.map is not None:
+        rule_sets = [file.rule_set for file in making.run.rules]
+        page.write(export, {**making.content, **facts}, said, rule_sets, making.map.result(), changes)
 
 
 def about_itself(making: Making, release_id: str, results: pl.DataFrame, fresh: pl.DataFrame) -> Tables:

@@ -111,6 +111,7 @@ VOCABULARY: Mapping[str, str] = {
     "timestamp": "momento (UTC)",
     "binary": "binário",
     "handed in by the user": "entregue pelo usuário",
+    "as stated by the document each row names": "a do documento que cada linha cita",
     # reasons
     "census": "Censo",
     "estimate": "estimativa",

@@ -26,11 +26,9 @@ from warehouse.export.page import figures, sheets
 from warehouse.export.page.map import Map
 from warehouse.export.page.sheets import Notes, Ranking, rows
 from warehouse.export.page.words import Words
-from warehouse.export.portuguese import in_portuguese
 
 FILE = "index.html"
 CHANGES_SHOWN = 200
-ELSEWHERE = {"mart.proposal_stage": "proposals"}  # tables of other parts of the program, shown whole where present
 
 
 def write(
@@ -97,7 +95,7 @@ def page(
         painted=_painted(found),
         places=places,
         clusters=clusters,
-        extra=_elsewhere(tables, said),
+        proposals=sheets.grouped(rows(tables, "mart.proposal_stage"), "rule_set", "proposal_id"),
         **_about(tables, manifest),
         **_changes(changes),
     )
@@ -154,16 +152,3 @@ def _changes(changes: pl.DataFrame | None) -> dict[str, Any]:
         pl.col("table_name") != "mart.eligibility", "item", "rule_set", "detail", "field", maintain_order=True
     )
     return {"changes": verdicts.head(CHANGES_SHOWN).to_dicts(), "changes_left": max(0, verdicts.height - CHANGES_SHOWN)}
-
-
-def _elsewhere(tables: Tables, said: Words) -> list[tuple[str, str, list[str], list[tuple[Any, ...]]]]:
-    """Tables of other parts of the program, as they are: title, anchor, headings, cells."""
-    found = []
-    for name, anchor in ELSEWHERE.items():
-        if name in tables and not sheets.grid(tables, name).is_empty():
-            table, _ = tables[name]
-            cells = sheets.grid(tables, name)
-            cells = cells.with_columns(in_portuguese(table, sheets.typed(tables, name)))
-            heads = [said.say(column.label, column.name.replace("_", " ")) for column in table.columns]
-            found.append((said.say(table.title, anchor.capitalize()), anchor, heads, cells.rows()))
-    return found

@@ -64,7 +64,7 @@
   // On a phone a row is a card: each cell says the heading of its column.
   function labels(within) {
     all(".ranking, .tests, .origin", within).forEach((table) => {
-      const heads = all("thead th", table).map((head) => head.textContent.trim());
+      const heads = all("thead th", table).map((head) => head.textContent.trim().replace(/^./, (first) => first.toUpperCase()));
       all("tbody tr", table).forEach((row) => {
         if (!one("td[colspan]", row)) [...row.cells].forEach((cell, place) => { cell.dataset.l = heads[place] });
       });
@@ -133,7 +133,7 @@
   // The choices that follow from the rule set shown, in the language shown; what was chosen stays chosen if it can.
   function options() {
     const { heads, rows, sort: [column] } = table();
-    const columns = heads.map((head, at) => option(at, head.textContent.trim()));
+    const columns = heads.map((head, at) => option(at, head.textContent.trim().replace(/^./, (first) => first.toUpperCase())));
     const tests = columns.filter((_, at) => heads[at].dataset.q);
     const places = [...new Set(rows.flatMap((area) => area.places))].sort((a, b) => a.localeCompare(b, "pt"));
     const choices = [

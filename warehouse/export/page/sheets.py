@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import polars as pl
-
 from transforms.rules.reading import RuleSet
 from warehouse.build import Tables
 from warehouse.ddl import stored
@@ -24,7 +22,8 @@ def rows(tables: Tables, name: str) -> list[Row]:
     """A table's rows as exact texts; none where the release has no such table."""
     if name not in tables:
         return []
-    return grid(tables, name).to_dicts()
+    table, frame = tables[name]
+    return as_text(table, stored(table, frame)).to_dicts()
 
 
 def grouped(found: Iterable[Row], *keys: str) -> dict[tuple[str, ...], list[Row]]:
@@ -155,16 +154,6 @@ def compared(found: Sequence[Ranking]) -> list[Row]:
         for area in found[0].areas
         if len({(each.get(area["area_id"]) or {}).get("status") for each in verdicts}) > 1
     ]
-
-
-def typed(tables: Tables, name: str) -> pl.DataFrame:
-    """A table's rows as stored."""
-    return stored(*tables[name])
-
-
-def grid(tables: Tables, name: str) -> pl.DataFrame:
-    """A table's cells as texts."""
-    return as_text(tables[name][0], typed(tables, name))
 
 
 def by_body(ranking: Ranking) -> list[tuple[Mapping[str, str], list[Row]]]:

@@ -7,6 +7,7 @@ switch needs no second copy of anything. Names and codes are marked `translate="
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from transforms.catalog import sources
 from warehouse.export.portuguese import sentence
 
 # English of values whose machine name does not read well; the others are their name without underscores.
@@ -35,6 +36,7 @@ ENGLISH: Mapping[str, str] = {
     "outside": "coordinate outside the município",
     "mesh_incomplete": "a district is not in the mesh",
     "superseded": "no longer in force",
+    "due": "to do",
 }
 
 
@@ -62,4 +64,8 @@ class Words:
 
 def english(value: str) -> str:
     """A value as English readers read it. Sentences of the tables are English already."""
-    return ENGLISH.get(value) or (value.replace("_", " ") if " " not in value else value)
+    if value in ENGLISH or " " in value:
+        return ENGLISH.get(value, value)
+    known = sources()
+    told = [f"{known[name].publisher}: {known[name].title}" if name in known else name for name in value.split("|")]
+    return "|".join(told) if known.keys() & set(value.split("|")) else value.replace("_", " ")
