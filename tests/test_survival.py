@@ -8,8 +8,8 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -40,7 +40,7 @@ class Met:
     with_good: int
     without: int
     says: str
-    options: Mapping[str, object] = field(default_factory=dict)
+    column: str | None = None
 
 
 BLOCKED, DOWN, CHANGED = (0, 4), (0, 4), (5, 5)
@@ -81,7 +81,7 @@ MET = [
     # changes of layout
     Met("renamed_column", TSE, "layout", *CHANGED, "unexpected ['RENAMED']"),
     Met("added_column", TSE, "layout", *CHANGED, "unexpected ['ADDED']"),
-    Met("lost_column", "ibge_census_districts", "layout", *CHANGED, "missing ['v0001']", {"column": "v0001"}),
+    Met("lost_column", "ibge_census_districts", "layout", *CHANGED, "missing ['v0001']", "v0001"),
 ]
 # What is news, and no failure. (`akamai` turns away programs that do not say who they are: ours does.)
 NEWS = {
@@ -177,7 +177,7 @@ def test_a_fault_ends_well_and_says_so_in_one_line(
     before = publish.current(data)
     releases, blobs = data / "releases", data / "raw/blobs"
     had = contents(blobs) | (contents(releases) if has_good else {})
-    upstream.fault(WHERE[met.source], met.kind, seconds=5, **met.options)
+    upstream.fault(WHERE[met.source], met.kind, seconds=5, column=met.column)
     began = time.monotonic()
 
     assert run(data) == (met.with_good if has_good else met.without)
