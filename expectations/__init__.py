@@ -52,21 +52,10 @@ def judge(
             outcomes[key] = Outcome("error", violation.error)
         else:
             counts[key] = violation.rows.height
-    outcomes |= _judged_counts(asked, counts, pages)
+    outcomes |= gx.judge_counts(counts, pages)
     results = [_result(what, outcomes[key], _rows(what, outcomes[key], tables)) for key, what in asked.items()]
     results += [_nothing(what) for what, given in (("tables", tables), ("truths", violations)) if not given]
     return CHECK_RESULT.frame(results)
-
-
-def _judged_counts(
-    asked: Mapping[str, Check | Violation], counts: Mapping[str, int], pages: dict[str, str] | None
-) -> dict[str, Outcome]:
-    """Numbers of failing rows, judged in one suite: each must be zero."""
-    suite = gx.of_counts("counted", {key: (rows, asked[key].reason) for key, rows in counts.items()})
-    return {
-        key: Outcome("failed", f"{counts[key]} failing rows", counts[key]) if outcome.status == "failed" else outcome
-        for key, outcome in gx.judge(suite, {}, pages).items()
-    }
 
 
 def _rows(

@@ -80,11 +80,15 @@ def of_query(name: str, header: Mapping[str, str], rows: pl.DataFrame, error: st
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the judge found: an erroring check is never a passed one, nor an ordinary failure."""
+    """What the judge found: an erroring check is never a passed one, nor an ordinary failure.
+
+    `rows` are the names of the failing rows, where the frame names its rows.
+    """
 
     status: Status
     observed: str = ""
     failing_rows: int = 0
+    rows: tuple[str, ...] = ()
 
 
 def state_code() -> pl.Expr:
