@@ -22,7 +22,6 @@ from prefect.futures import wait
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 from prefect.states import Cancelled, Completed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
-from prefect.types import DateTime
 
 from flows import artifacts, notify, pipeline
 from flows.national import Spread, assemble, cluster, distributed, of_state, read_shared
@@ -199,7 +198,10 @@ def superseded() -> State[Any] | None:
     missed = filters.FlowRunFilter(
         deployment_id=filters.FlowRunFilterDeploymentId(any_=[deployment]),
         state=filters.FlowRunFilterState(type=filters.FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
-        next_scheduled_start_time=filters.FlowRunFilterNextScheduledStartTime(after_=due, before_=DateTime.now(UTC)),
+        next_scheduled_start_time=filters.FlowRunFilterNextScheduledStartTime(
+            after_=due,
+            before_=datetime.now(UTC),  # type: ignore[arg-type]
+        ),
     )
     with get_client(sync_client=True) as client:
         times = [run.next_scheduled_start_time for run in client.read_flow_runs(flow_run_filter=missed)]

@@ -1,0 +1,261 @@
+"""The whole country, from snapshots to one national release: `python -m tests.benchmarks.national [--folder DIR]`.
+
+The upstreams' files are made here in their true formats around the real census file (10,698 districts; `--census`, by
+default the one in ../shared): 470 thousand sectors, 500 thousand electoral sections, a mesh of 4 million vertices for
+all 27 states. Making them takes minutes and is kept in the folder. Then, each in processes of its own:
+
+    build    every state and the national release, nothing parsed before: wall, CPU, peak memory of all processes
+    floor    the same bytes decompressed and parsed, and nothing else
+    plain    the same job as most would write it: pandas and geopandas, one file (skipped where geopandas is absent)
+
+The plain job locates the voters, adds up, tests the four requirements and ranks; it has no bounds, no remainder, no
+checks, no warehouse and no exports. `--only build,growth` chooses; `--geopandas PATH` is a folder that holds it.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import shapely
+from pyogrio import raw
+
+from flows import pipeline
+from flows.pipeline import Run
+from flows.sample import AtHand, Found
+from flows.settings import Settings
+from tests.upstream.census import country
+from transforms.catalog import sources
+from transforms.codes import BY_UF
+from transforms.sources import Base, Request, Scope
+from warehouse.sample import generate, sectors
+from warehouse.sample.ibge import DISTRICT_COLUMNS, district_rows
+from warehouse.snapshots import Store
+from warehouse.states import COUNTRY, STATES
+
+PROJECT = Path(__file__).resolve().parents[2]
+CENSUS = PROJECT.parent / "shared/data/ibge/Agregados_por_distritos_basico_BR_20260520.csv"
+AS_OF = date(2026, 11, 30)
+MESH, SECTOR_MESH = "_distritos_CD2022.gpkg", "_setores_CD2022.gpkg"
+UFS = sorted(BY_UF.keys() - {"DF"})
+GROWTH = (("SE",), ("AL", "ES", "RN"), tuple(UFS[:9]), tuple(UFS))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=Path("/tmp/emancipa-national"))  # noqa: S108
+    parser.add_argument("--census", type=Path, default=CENSUS)
+    parser.add_argument("--geopandas", type=Path)
+    parser.add_argument("--only", default="build,processes,growth,floor,plain")
+    parser.add_argument("--step", nargs="*", help=argparse.SUPPRESS)  # what a process of ours is for
+    options = parser.parse_args()
+    if options.step:
+        STEPS[options.step[0]](options.folder, *options.step[1:])
+        return
+    if not (options.folder / "made").exists():
+        made, _, peak = measured(options, "make", str(options.census))
+        print(f"made in {made:.0f} s, {peak:.0f} MB")
+        (options.folder / "made").touch()
+    only = options.only.split(",")
+    everything = ",".join(UFS)
+    walls = {}
+    for name, step, *words in (
+        ("build", "build", everything, "threads", "2"),
+        ("one at a time", "build", everything, "threads", "1"),
+        ("processes", "build", everything, "dask", "2"),
+        *(("growth", "build", ",".join(ufs), "threads", "2") for ufs in GROWTH[:-1]),
+        ("again", "build", everything, "threads", "2", "keep"),
+        ("floor", "floor"),
+        ("plain", "plain"),
+    ):
+        if name.split()[0] not in {*only, *(["one", "again"] if "build" in only else [])}:
+            continue
+        wall, cpu, peak = measured(options, step, *words)
+        walls.setdefault(name, wall)
+        label = f"{name}, {len(words[0].split(','))} states" if step == "build" else name
+        print(f"{label:28} {wall:8.1f} s wall {cpu:8.1f} s CPU {peak:8.0f} MB peak", flush=True)
+    for name in ("floor", "plain"):
+        if {"build", name} <= walls.keys():
+            print(f"build ÷ {name}: {walls['build'] / walls[name]:.2f}")
+
+
+def measured(options: argparse.Namespace, *step: str) -> tuple[float, float, float]:
+    """Wall and CPU seconds of a step in a process of its own, and the peak of all its processes together in MB."""
+    words = [sys.executable, "-m", "tests.benchmarks.national", "--folder", str(options.folder), "--step", *step]
+    path = os.pathsep.join(map(str, filter(None, [PROJECT, options.geopandas])))
+    began, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    process = subprocess.Popen(words, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.DEVNULL)
+    peak = 0.0
+    while process.poll() is None:
+        peak = max(peak, family(process.pid))
+        time.sleep(0.1)
+    if process.returncode:
+        sys.exit(f"{step[0]} failed")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
+    return time.perf_counter() - began, cpu, peak
+
+
+def family(pid: int) -> float:
+    """Memory of a process and its descendants in MB, what they share counted once (PSS)."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    own = next((int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")), 0)
+    return own / 1024 + sum(family(int(child)) for child in children)
+
+
+# steps, each in its own process
+
+
+def make(folder: Path, census: str) -> None:
+    """Every answer as a snapshot, and a poll of every source for every state."""
+    sectors._PEOPLE = 445  # a sector of IBGE's holds fewer people than one of the sample's
+    world, placed = country(Path(census), None, None, 5000)
+    world = replace(world, place_voters=1650, section_voters=325)
+
+    def find(base: Base, request: Request) -> Found | None:
+        if request.path.endswith(SECTOR_MESH) or "CNEFE" in request.path or base == "inputs":
+            return None
+        if request.path.endswith(MESH):
+            return request.path, mesh(world, request.path[-len(MESH) - 2 : -len(MESH)], folder)
+        found = placed.get(f"/ftp{request.path}") or generate.answer(world, base, request.path, request.params)
+        return (request.path, found.body) if found else None
+
+    settings = Settings(data=folder)
+    whole = Run(Scope(COUNTRY, AS_OF), [], settings, AtHand(find), datetime(2026, 11, 30, 5, tzinfo=UTC))
+    runs = [whole.of_state(uf, STATES / uf) for uf in UFS]
+    for source in sources().values():
+        pipeline.ask(runs, source)
+
+
+def mesh(world: generate.World, uf: str, folder: Path) -> bytes:
+    """A state's districts with some 380 vertices each: the sample's boxes, with borders that wind as rivers do."""
+    facts, boxes = world.states[uf], world.boxes[uf]
+    rows = list(district_rows(facts))
+    corners = [boxes[row[0]] for row in rows]
+    shapes = shapely.box(
+        *(np.array([getattr(box, side) for box in corners]) for side in ("west", "south", "east", "north"))
+    )
+    dense = np.array([shapely.segmentize(shape, shape.length / 376) for shape in shapes])
+    winding = shapely.multipolygons(shapely.transform(dense, wind), indices=np.arange(len(dense)))
+    path = folder / f"{uf}.gpkg"
+    columns = DISTRICT_COLUMNS[:-2]
+    fields = [np.array([row[at] for row in rows], dtype=object) for at in range(len(columns))]
+    raw.write(
+        path, shapely.to_wkb(winding), fields, columns, layer=f"{uf}_distritos_CD2022", driver="GPKG",
+        geometry_type="MultiPolygon", crs="EPSG:4674",
+    )  # fmt: skip
+    body = path.read_bytes()
+    path.unlink()
+    return body
+
+
+def wind(points: np.ndarray) -> np.ndarray:
+    """Up to 200 m aside, by where a point is alone: neighbours keep their border."""
+    x, y = points[:, 0], points[:, 1]
+    aside = 0.001 * (np.sin(x * 900) + np.sin(y * 1300))
+    return np.column_stack([x + aside, y - aside])
+
+
+def build(folder: Path, ufs: str, runner: str, workers: str, keep: str = "") -> None:
+    """The product's own job, from the snapshots."""
+    from flows.cli import call  # noqa: PLC0415
+
+    for name in ("staging", "states", "releases", "current", "history.jsonl") if not keep else ():
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
+    words = (
+        f"national --offline --json --uf {ufs} --data {folder} --as-of {AS_OF} --runner {runner} --workers {workers}"
+    )
+    sys.exit(call(words.split()))
+
+
+def floor(folder: Path) -> None:
+    """Every file decompressed and parsed, as text, with nothing done to it."""
+    for path in (folder / "raw" / "blobs").glob("*/*"):
+        head = path.read_bytes()[:16]
+        if head.startswith(b"PK"):
+            with zipfile.ZipFile(path) as archive:
+                for member in (name for name in archive.namelist() if name.endswith(".csv")):
+                    text = archive.read(member).decode("cp1252").encode()
+                    pl.read_csv(text, separator=";", infer_schema=False, quote_char='"')
+        elif head.startswith(b"SQLite"):
+            raw.read(path)
+        elif head[:1] in {b"[", b"{"}:
+            json.loads(path.read_bytes())
+
+
+def plain(folder: Path) -> None:
+    """The screen in pandas and geopandas, as it is usually written."""
+    import geopandas as gpd  # noqa: PLC0415  the benchmark's alone
+    import pandas as pd  # noqa: PLC0415
+
+    store = Store(folder / "raw")
+
+    def path(source: str, part: str, uf: str = "") -> Path:
+        poll = store.last_good(source, uf)
+        return next(store.path(answer.sha256) for answer in poll.answers if answer.part == part) if poll else Path()
+
+    def table(source: str, part: str, **options: object) -> "pd.DataFrame":
+        with zipfile.ZipFile(path(source, part)) as archive:
+            member = next(name for name in archive.namelist() if name.endswith(".csv"))
+            return pd.read_csv(archive.open(member), sep=";", encoding="cp1252", **options)
+
+    districts = table("ibge_census_districts", "basico.zip", dtype={"CD_DIST": str, "CD_MUN": str}, na_values=".")
+    parts = {answer.part for answer in store.last_good("ibge_census_sectors", "").answers}
+    basic, dwellings = sorted(part for part in parts if part.endswith(".zip"))
+    sectors_ = table("ibge_census_sectors", basic, dtype={"CD_SETOR": str, "CD_DIST": str, "CD_SIT": str}, decimal=",")
+    houses = table("ibge_census_sectors", dwellings, dtype=str).rename(columns=str.upper)
+    houses["houses"] = pd.to_numeric(houses["V00047"], errors="coerce") + pd.to_numeric(
+        houses["V00048"], errors="coerce"
+    )
+    houses = sectors_.merge(houses, left_on="CD_SETOR", right_on=houses.columns[0])
+    urban = houses[houses["CD_SIT"].isin(["1", "2", "3"])].groupby("CD_DIST")["houses"].sum()
+
+    meshes = [gpd.read_file(path("ibge_district_mesh", "districts.gpkg", uf)) for uf in UFS]
+    mesh_ = pd.concat(meshes)[["CD_DIST", "geometry"]]
+    register = table("tse_polling_places", "sections", decimal=",", dtype={"CD_MUNICIPIO": str})
+    register = register[register["NR_TURNO"] == 1]
+    points = gpd.points_from_xy(register["NR_LONGITUDE"], register["NR_LATITUDE"], crs="EPSG:4674")
+    located = gpd.sjoin(gpd.GeoDataFrame(register, geometry=points), mesh_, predicate="within")
+    voters = located.groupby("CD_DIST")["QT_ELEITOR_SECAO"].sum()
+
+    rows = []
+    for uf in UFS:
+        poll = store.last_good("ibge_estimates", uf)
+        for answer in poll.answers if poll else ():
+            if answer.part.startswith("population/"):
+                for series in json.loads(store.path(answer.sha256).read_bytes())[0]["resultados"][0]["series"]:
+                    rows.append((series["localidade"]["id"], int(next(iter(series["serie"].values())))))
+    estimates = pd.DataFrame(rows, columns=["code", "estimate"]).set_index("code")["estimate"]
+    districts = districts.join(voters, on="CD_DIST").join(urban.rename("urban"), on="CD_DIST")
+    total = districts.groupby("CD_MUN")["v0001"].transform("sum")
+    districts["population"] = districts["v0001"] * districts["CD_MUN"].map(estimates) / total
+    state = districts.groupby("CD_UF")["population"].transform("sum")
+    districts["met"] = (
+        ((districts["population"] > 10_000) | (districts["population"] >= 0.005 * state)).astype(int)
+        + (districts["QT_ELEITOR_SECAO"] >= 0.1 * districts["population"]).astype(int)
+        + (districts["urban"] > 200).astype(int)
+    )
+    ranking = districts[~districts["CD_DIST"].str.endswith("05")].sort_values(["met", "population"], ascending=False)
+    ranking.to_csv(folder / "plain.csv", index=False)
+
+
+STEPS: Mapping[str, Callable[..., None]] = {"make": make, "build": build, "floor": floor, "plain": plain}
+
+if __name__ == "__main__":
+    main()
