@@ -16,6 +16,7 @@ FILES: Mapping[str, str] = {
     "requisitos.csv": "cada área diante de cada requisito, com a cifra, o limite, a fonte e a data",
     "municipios_de_origem.csv": "o que cada município de origem tem hoje e o que lhe restaria",
     "pendencias.csv": "o que falta saber, e a quem pedir",
+    "propostas.csv": "em que etapa está cada representação, os prazos e o próximo passo",
     "index.html": "a página, que abre sem internet",
     "eligibility.csv …": "as mesmas tabelas, com nomes em inglês, para programas",
     "datapackage.json": "a descrição de cada coluna, para programas",
