@@ -34,6 +34,11 @@ def test_article_1_wants_a_hundred_recognised_signatures(signed: str, status: st
         assert stages["information"]["waits_for"] == "representation"
 
 
+def test_the_representation_is_found_wherever_its_row_stands() -> None:
+    this = Register().asked("2026-02-02").received("2026-02-02")
+    assert this.stages()["representation"]["status"] == "done"
+
+
 @pytest.mark.parametrize(
     ("signed", "status"),
     [(1999, "blocked"), (2000, "due"), (2199, "due"), (2200, "done")],

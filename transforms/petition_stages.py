@@ -70,7 +70,7 @@ def _waiting(before: Before, *stages: str) -> Standing | None:
 
 def representation(petition: Petition, _before: Before) -> Standing:
     """Art. 1º: enough signatures, with recognised firms where the rule set wants them, of voters of the area."""
-    rule, received = petition.rule("representation"), petition.events[0]
+    rule, received = petition.rule("representation"), petition.of("representation_received")[0]
     if not rule:
         return Standing(NOT_APPLICABLE, SILENT)
     kind = "recognised" if rule.get("notarised") else "claimed"
