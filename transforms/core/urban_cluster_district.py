@@ -90,10 +90,14 @@ def urban_cluster_district(
     cells = (
         addresses.with_columns(pl.col("sector_code").str.head(9).alias("district_code"))
         .join(of_state, on="district_code", how="semi")
-        .sort("sector_code", "cell_y", "cell_x")
         .collect()
     )
-    placed = cells.filter(pl.col("houses") > 0).drop_nulls("longitude").join(urban, on="sector_code", how="semi")
+    placed = (
+        cells.filter(pl.col("houses") > 0)
+        .drop_nulls("longitude")
+        .join(urban, on="sector_code", how="semi")
+        .sort("sector_code", "cell_y", "cell_x")
+    )
     listed = urban.join(placed, on="district_code", how="semi")
     adrift = _adrift(cells, placed, listed, counted.select("sector_code").collect())
     parts = [_by_address(cells, placed, listed, adrift)]
