@@ -1,0 +1,270 @@
+"""index.html: every figure on it is the marts' own, names cannot break it, and it asks nobody for anything."""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from tests.assembly import Released, minas, sample
+from warehouse.build import Tables
+from warehouse.export.page import page
+from warehouse.export.page.figures import known, number, percent, sign, span
+from warehouse.export.page.map import Map, drawn
+from warehouse.export.page.sheets import rows
+from warehouse.export.portuguese import sentence
+
+MANIFEST: dict[str, Any] = {
+    "uf": "MG",
+    "as_of": "2026-11-30",
+    "simulated": False,
+    "legal_notice": "Aviso.",
+    "contents_hash": "cd" * 32,
+    "fingerprint": "ef" * 32,
+}
+
+
+class Reader(HTMLParser):
+    """The tables of a page: class, then rows of cells as texts; small print after a ¦."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.article = ""
+        self.tables: list[tuple[str, str, list[list[str]]]] = []
+        self.open: list[int] = []
+        self.small = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if tag == "article":
+            self.article = (found.get("id") or "").removeprefix("a-")
+        elif tag == "table":
+            self.tables.append((self.article, (found.get("class") or "").split(" ")[0], []))
+            self.open.append(len(self.tables) - 1)
+        elif tag == "tr" and self.open:
+            self.tables[self.open[-1]][2].append([])
+        elif tag in {"td", "th"} and self.open:
+            self.tables[self.open[-1]][2][-1].append("")
+        elif tag in {"small", "i"} and self.open:
+            self.handle_data("¦")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "table":
+            self.open.pop()
+        elif tag == "article":
+            self.article = ""
+        elif tag == "i" and self.open:
+            self.handle_data("¦")
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.tables[self.open[-1]][2] and self.tables[self.open[-1]][2][-1]:
+            self.tables[self.open[-1]][2][-1][-1] += data
+
+
+@pytest.fixture(scope="module")
+def released() -> Released:
+    return sample()
+
+
+@pytest.fixture(scope="module")
+def text(released: Released) -> str:
+    return (released.folder / "export" / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def large() -> tuple[str, Tables]:
+    tables, mesh, rule_sets = minas()
+    return page(tables, MANIFEST, rule_sets, drawn(mesh)), tables
+
+
+def told(text: str, kind: str) -> Iterator[tuple[str, list[list[str]]]]:
+    """The area and the body rows of every table of a class; a row that only gives a reason is left out."""
+    for article, name, found in Reader(text).tables:
+        if name == kind:
+            yield article, [[cell.strip() for cell in row] for row in found[1:] if len(row) > 1]
+
+
+def money(row: dict[str, Any], figure: str | None) -> str:
+    return ("R$ " if row["unit"] == "BRL" and figure else "") + number(figure)
+
+
+def test_every_figure_of_the_sheets_is_the_marts(text: str, released: Released) -> None:
+    compare_sheets(text, released.tables)
+
+
+def test_every_figure_of_a_large_state_is_the_marts(large: tuple[str, Tables]) -> None:
+    compare_sheets(*large)
+
+
+def compare_sheets(text: str, tables: Tables) -> None:
+    expected: dict[str, list[list[str]]] = {}
+    for row in rows(tables, "mart.requirement_result"):
+        figures = [
+            money(row, row["value"]),
+            span(row["low"], row["high"]),
+            sign(row["comparison"]) + number(row["threshold"]),
+            percent(row["margin"]),
+        ]
+        if row["requirement"] == "origin":
+            figures = ["ver abaixo o que tem e o que lhe restaria"]
+        told_first = [f"{sentence(row['requirement'])} ¦{row['article']}", *figures, sentence(row["status"])]
+        expected.setdefault(row["area_id"], []).append(told_first)
+    found = dict(told(text, "tests"))
+    shown = {area: [[*row[:-1], row[-1].split("¦")[0]] for row in cells] for area, cells in found.items()}
+    assert shown == expected
+
+
+def test_every_figure_of_the_origins_is_the_marts(text: str, released: Released) -> None:
+    expected: dict[str, list[list[str]]] = {}
+    for row in rows(released.tables, "mart.origin_result"):
+        before, after = (
+            known(row[f"{when}_low"], row[f"{when}_value"], row[f"{when}_high"]) for when in ("before", "after")
+        )
+        cells = [sentence(row["requirement"]), before, after, number(row["threshold"]), sentence(row["verdict"])]
+        expected.setdefault(row["area_id"], []).append(cells)
+    found: dict[str, list[list[str]]] = {}
+    for area, told_rows in told(text, "origin"):
+        found.setdefault(area, []).extend(told_rows)
+    assert {area: sorted(told_rows) for area, told_rows in found.items()} == {
+        area: sorted(rows_) for area, rows_ in expected.items()
+    }
+
+
+def test_the_ranking_is_the_marts(text: str, released: Released) -> None:
+    by_area: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in rows(released.tables, "mart.requirement_result"):
+        by_area.setdefault(row["area_id"], {})[row["requirement"]] = row
+    expected = []
+    for area in rows(released.tables, "mart.eligibility"):
+        tested = by_area.get(area["area_id"], {})
+        cells = []
+        for name in ("population", "electorate", "urban_houses", "collection", "origin"):
+            one = tested.get(name)
+            value = "" if name == "origin" or one is None else f" {number(one['value'])}"
+            cells.append(f"¦{sentence(one['status'])}¦{value}" if one else "–")
+        status = sentence(area["status"]) + (f" ¦{sentence(area['likely'])}" if area["likely"] else "")
+        name = f"{area['area_name']} ¦{area['municipality_names'].replace('|', ' · ')}"
+        expected.append([area["rank"], name, status, *cells, percent(area["smallest_margin"])])
+    ((_, found),) = told(text, "ranking")
+    assert found == expected
+
+
+def test_the_counts_of_the_tiles_add_up(text: str, released: Released) -> None:
+    counts = dict(released.rows("mart.eligibility").group_by("status").len().iter_rows())
+    assert dict(re.findall(r"data-status=(\w+)><b class=n>(\d+)</b>", text)) == {
+        status: str(count) for status, count in counts.items()
+    }
+
+
+def test_each_pending_fact_is_listed_with_whom_to_ask(text: str, released: Released) -> None:
+    section = text[text.index("<section id=pending>") : text.index("</section>", text.index("<section id=pending>"))]
+    for row in rows(released.tables, "mart.pending"):
+        assert f">{row['area_name']}</a> <small>{sentence(row['reason'])}</small>" in section
+        assert f"<h3>{sentence(row['ask'])}</h3>" in section
+    assert section.count("<li>") == released.rows("mart.pending").height
+
+
+def test_it_asks_nobody_for_anything(text: str) -> None:
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)
+    assert policy is not None
+    assert policy[1].startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy[1]
+    without_words = re.sub(r"<code.*?</code>|<td translate=no>.*?<td>", "", text)
+    assert not re.findall(
+        r"<(?:link|img|iframe|object|embed|base)\b|\bsrc=|@import|url\(|\bfetch\(|XMLHttp", without_words
+    )
+    assert not re.findall(r"\son\w+=|\sstyle=", text[text.index("</style>") : text.index('<script type="app')])
+
+
+def test_it_says_what_it_is_about(text: str, released: Released) -> None:
+    assert text.startswith('<!doctype html>\n<html lang="pt-BR">')
+    for wanted in (released.manifest["legal_notice"], "Dados simulados.", released.manifest["contents_hash"]):
+        assert wanted in text
+    assert '<time datetime="2026-11-30">30/11/2026</time>' in text
+    for file in released.manifest["snapshots"]:
+        assert file["sha256"] in text
+
+
+def test_names_cannot_break_out(large: tuple[str, Tables]) -> None:
+    text, _ = large
+    assert "<Cia>" not in text
+    assert "Vila 0000010 &amp; &lt;Cia&gt;" in text
+
+
+def test_a_state_as_large_as_minas_stays_below_4_mb(large: tuple[str, Tables]) -> None:
+    text, tables = large
+    assert text.count("<article id=") == len(rows(tables, "mart.eligibility")) == 964
+    assert text.count("<path id=d") == 1817
+    assert len(text.encode()) < 4_000_000
+
+
+def test_without_a_mesh_the_map_is_left_out_and_says_why(released: Released) -> None:
+    _, _, rule_sets = minas()
+    text = page(released.tables, {**MANIFEST, "uf": "ES"}, rule_sets, None)
+    assert "<svg id=map" not in text
+    assert "Sem mapa: a malha de distritos do IBGE não está disponível nesta publicação." in text
+
+
+def test_equal_inputs_give_equal_pages(released: Released) -> None:
+    _, _, rule_sets = minas()
+    one, other = (page(released.tables, {**MANIFEST, "uf": "ES"}, rule_sets, None) for _ in range(2))
+    assert one == other
+
+
+def test_neighbours_share_their_borders_on_the_map() -> None:
+    _, mesh, _ = minas()
+    found = drawn(mesh)
+    assert isinstance(found, Map)
+    points = {code: corners(path) for code, path in list(found.districts.items())[:200]}
+    one, other, *_ = points.values()
+    assert len(one & other) > 2
+
+
+def corners(path: str) -> set[tuple[int, int]]:
+    """The points of a path of relative steps."""
+    found, (x, y) = set(), (0, 0)
+    for start, steps in re.findall(r"M(-?\d+ -?\d+)l([^zM]*)", path):
+        x, y = map(int, start.split())
+        found.add((x, y))
+        numbers = list(map(int, re.findall(r"-?\d+", steps)))
+        for dx, dy in zip(numbers[::2], numbers[1::2], strict=True):
+            x, y = x + dx, y + dy
+            found.add((x, y))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("exact", "shown"),
+    [("1234567.5", "1.234.567,5"), ("-0.50", "−0,50"), ("0", "0"), (None, "–"), ("129115000.00", "129.115.000,00")],
+)
+def test_figures_are_written_as_in_brazil(exact: str | None, shown: str) -> None:
+    assert number(exact) == shown
+
+
+def test_shares_are_signed_percentages() -> None:
+    assert [percent(share) for share in ("0.0577", "-0.9497", "96.3400", None)] == [
+        "+5,77 %",
+        "−94,97 %",
+        "+9.634,00 %",
+        "–",
+    ]
+
+
+def test_it_reads_as_a_document(text: str) -> None:
+    for wanted in (
+        "<header",
+        "<nav aria-label=",
+        "<main",
+        "<footer",
+        'class=skip href="#ranking"',
+        "<noscript id=sheets>",
+    ):
+        assert wanted in text
+    ids = re.findall(r'\sid="?([^"\s>]+)', text)
+    assert len(ids) == len(set(ids))
+    assert text.count("<h1>") == 1
+    inputs = re.findall(r"<(?:input|select)[^>]*>", text)
+    labelled = re.findall(r"<label[^>]*>(?:(?!</label>).)*?<(?:input|select)", text, flags=re.DOTALL)
+    assert len(labelled) == len(inputs)

@@ -1,0 +1,166 @@
+"""index.html in a browser: found, filtered, sorted, opened from the map, in both languages, without asking anybody."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+
+from tests.assembly import minas, sample
+from tests.test_page import MANIFEST
+from warehouse.export.page import page
+from warehouse.export.page.map import drawn
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium")
+DESKTOP, PHONE = ViewportSize(width=1280, height=900), ViewportSize(width=390, height=844)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    tables, mesh, rule_sets = minas()
+    path: Path = tmp_path_factory.mktemp("minas") / "index.html"
+    path.write_text(page(tables, MANIFEST, rule_sets, drawn(mesh)), encoding="utf-8")
+    return {"sample": f"file://{sample().folder}/export/index.html", "minas": f"file://{path}"}
+
+
+@pytest.fixture(
+    params=[("sample", DESKTOP), ("sample", PHONE), ("minas", DESKTOP)], ids=["sample", "sample on a phone", "minas"]
+)
+def opened(request: pytest.FixtureRequest, browser: Browser, addresses: dict[str, str]) -> Iterator[Page]:
+    """The page; at the end, nothing was said on the console and nothing but the page was asked for."""
+    state, size = request.param
+    context = browser.new_context(viewport=size)
+    found, said, asked = context.new_page(), list[str](), list[str]()
+    found.on("console", lambda message: said.append(message.text))
+    found.on("pageerror", lambda error: said.append(str(error)))
+    found.on("request", lambda request: asked.append(request.url))
+    found.goto(addresses[state])
+    yield found
+    assert (said, asked) == ([], [addresses[state]])
+    context.close()
+
+
+def shown(opened: Page) -> list[str]:
+    """Names of the areas in the ranking, as they stand."""
+    return opened.locator(".ranking tbody tr:visible th a").all_inner_texts()
+
+
+def test_it_is_searched_without_accents_and_filtered(opened: Page) -> None:
+    every = shown(opened)
+    name = every[20]
+    opened.fill("#find", name.upper().replace("Ç", "C").replace("Ã", "A"))
+    assert name in shown(opened)
+    assert len(shown(opened)) < len(every)
+    expect(opened.locator("#count")).to_contain_text(f"de {len(every)} áreas")
+    opened.fill("#find", "nenhuma área se chama assim")
+    expect(opened.locator("#none")).to_be_visible()
+    opened.click("text=Limpar filtros")
+    opened.uncheck("input[value=ineligible]")
+    some = opened.locator(".ranking tbody tr:visible .badge").all_inner_texts()
+    assert some
+    assert set(some) <= {"elegível", "indeterminado"}
+    opened.click("text=Limpar filtros")
+    municipality = opened.locator(".ranking tbody tr th small").nth(30).inner_text()
+    opened.select_option("#municipality", municipality)
+    places = opened.locator(".ranking tbody tr:visible th small").all_inner_texts()
+    assert places
+    assert all(municipality in place.split(" · ") for place in places)
+
+
+def test_it_is_filtered_by_requirement(opened: Page) -> None:
+    opened.select_option("#requirement", label="População")
+    opened.select_option("#result", "met")
+    cells = opened.locator(".ranking tbody tr:visible td:nth-child(4)")
+    assert cells.count() > 0
+    assert set(cells.evaluate_all("cells => cells.map((cell) => cell.className)")) == {"met"}
+
+
+def test_it_is_sorted_both_ways(opened: Page) -> None:
+    def populations() -> list[int]:
+        texts = opened.locator(".ranking tbody td:nth-child(4)").evaluate_all(
+            "cells => cells.map((cell) => cell.lastChild.textContent.replace(/[^0-9]/g, ''))"
+        )
+        return [int(text) for text in texts if text]
+
+    if opened.viewport_size == DESKTOP:
+        opened.locator(".ranking thead button").nth(3).click()
+        assert populations() == sorted(populations(), reverse=True)
+        expect(opened.locator(".ranking thead th").nth(3)).to_have_attribute("aria-sort", "descending")
+        opened.locator(".ranking thead button").nth(3).click()
+        assert populations() == sorted(populations())
+    else:
+        opened.select_option("#order", label="População")
+        assert populations() == sorted(populations(), reverse=True)
+
+
+def test_a_sheet_opens_from_the_ranking_from_the_map_and_by_its_address(opened: Page) -> None:
+    first = shown(opened)[0]
+    opened.locator(".ranking tbody a").first.click()
+    expect(opened.locator("dialog h3")).to_have_text(first)
+    opened.click("#next")
+    expect(opened.locator("dialog h3")).to_have_text(shown(opened)[1])
+    address = opened.evaluate("location.hash")
+    opened.keyboard.press("Escape")
+    expect(opened.locator("dialog")).not_to_be_visible()
+    assert opened.evaluate("document.activeElement.textContent") == shown(opened)[1]
+    path = opened.locator("#map g path:not(.seat)").nth(40)
+    path.dispatch_event("click")
+    district = (path.get_attribute("id") or "").removeprefix("d")
+    expect(opened.locator("dialog article")).to_have_attribute("id", f"a-{district}")
+    opened.click("#close")
+    opened.evaluate(f"location.hash = '{address}'")
+    expect(opened.locator("dialog h3")).to_have_text(shown(opened)[1])
+
+
+def test_it_speaks_english_and_portuguese_again(opened: Page) -> None:
+    before = opened.locator("main").inner_text()
+    opened.click("#language")
+    expect(opened.locator("html")).to_have_attribute("lang", "en")
+    english = opened.locator("main").inner_text()
+    for word in ("Ranking", "Status", "undetermined", "Methods and sources of the figures"):
+        assert word in english
+    for word in ("Situação", "indeterminado", "não elegível", "Pendências", "Fontes e datas"):
+        assert word not in english
+    opened.locator(".ranking tbody a").first.click()
+    expect(opened.locator("dialog caption").first).to_have_text("Requirements")
+    opened.click("#close")
+    opened.click("#language")
+    assert opened.locator("main").inner_text() == before
+
+
+def test_the_map_is_zoomed_and_coloured_by_requirement(opened: Page) -> None:
+    whole = opened.locator("#map").get_attribute("viewBox")
+    opened.click("[data-zoom=in]")
+    assert opened.locator("#map").get_attribute("viewBox") != whole
+    opened.click("[data-zoom=all]")
+    assert opened.locator("#map").get_attribute("viewBox") == whole
+    opened.select_option("#paint", label="Eleitorado")
+    assert opened.locator("#map g path.met").count() > 0
+    expect(opened.locator(".legend li").first).to_have_text("atende")
+
+
+def test_nothing_is_wider_than_the_window(opened: Page) -> None:
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_it_reads_without_script(browser: Browser, addresses: dict[str, str]) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport=DESKTOP)
+    found = context.new_page()
+    found.goto(addresses["sample"])
+    expect(found.locator(".ranking tbody tr").first).to_be_visible()
+    expect(found.locator(".filters")).not_to_be_visible()
+    first = found.locator(".ranking tbody a").first
+    name = first.inner_text()
+    found.goto(f"{addresses['sample']}{first.get_attribute('href')}")
+    expect(found.locator("noscript article h3", has_text=name).first).to_be_visible()
+    context.close()
