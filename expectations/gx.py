@@ -145,7 +145,9 @@ def _validate(
     suite = ExpectationSuite(name=name, expectations=[one.to_domain_obj() for one in configured])
     from pandas import NA  # noqa: PLC0415
 
-    shape = {"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]} if ROW in frame.columns else "BASIC"
+    shape: dict[str, Any] = {"result_format": "BASIC"}
+    if ROW in frame.columns:
+        shape = {"result_format": "COMPLETE", "unexpected_index_column_names": [ROW]}
     result = batch.validate(suite, result_format=shape, expectation_parameters=dict(parameters))
     for one in result.results:  # pandas' NA has no truth value, over which the renderer stumbles
         if "partial_unexpected_list" in one.result:

@@ -83,8 +83,8 @@ def test_how_long_a_source_has_been_failing_is_one_query(tmp_path: Path) -> None
     """Two outages: one of two nights that is over, one that lasts."""
     store, data = Store(tmp_path / "raw"), tmp_path
     answer = Answer("all", "http://x/all.zip", store.put(b"zip"), 3, "zip", NOW)
-    for day, outcome in enumerate("ok failed failed ok failed ok failed failed failed".split()):
-        at = NOW + timedelta(days=day)
+    for night, outcome in enumerate("ok failed failed ok failed ok failed failed failed".split()):
+        at = NOW + timedelta(days=night)
         cause = "unreachable" if outcome == "failed" else ""
         store.attempt(attempt(at, cause or "new"))
         store.poll(Poll("tse_test", "", at.date(), at, outcome, (answer,) * (not cause), cause and "down", cause))
