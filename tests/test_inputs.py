@@ -207,6 +207,7 @@ def test_case_11_only_district_codes_make_an_area(shared: Path) -> None:
         ("urban_houses;", "empty"),
         ("urban_houses;1e3", "not a number"),
         ("collection;10000000000000000", "too large"),
+        (f"collection;{'9' * 40}", "too large"),  # more digits than decimal's own precision
     ],
 )
 def test_certificates_figures_are_exact_or_refused(cells: str, told: str) -> None:

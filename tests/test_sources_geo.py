@@ -110,6 +110,17 @@ def test_a_projected_map_is_refused(tmp_path: Path) -> None:
         ibge_district_mesh.parse_district(io.BytesIO(layer(tmp_path / "ES.gpkg", DISTRICTS, [SQUARE], crs="EPSG:5880")))
 
 
+def test_rings_that_do_not_close_and_coordinates_beyond_numbers_are_refused(tmp_path: Path) -> None:
+    good = layer(tmp_path / "ES.gpkg", DISTRICTS, [SQUARE])
+    corner = np.array([-40.9, -20.0]).tobytes()
+    ring = good.index(corner, good.index(corner) + 16)  # the first is in the envelope
+    for point in ([-40.8, -20.0], [1e308, 1e308]):
+        broken = bytearray(good)
+        broken[ring : ring + 16] = np.array(point).tobytes()
+        with pytest.raises(SourceChanged, match=r"cannot be drawn|measure"):
+            ibge_district_mesh.parse_district(io.BytesIO(bytes(broken)))
+
+
 @pytest.mark.parametrize("content", [b"<html>Not Found</html>", b"", b"PK\x03\x04 cut"])
 def test_what_is_no_map_is_refused(content: bytes) -> None:
     with pytest.raises(SourceChanged, match="not a readable map"):
@@ -161,6 +172,15 @@ def test_a_themed_file_without_houses_is_another_layout() -> None:
     name = "Agregados_por_setores_caracteristicas_domicilio1_BR.csv"
     with pytest.raises(SourceChanged, match="V00047"):
         ibge_census_sectors.parse_houses(zipped(name, [["CD_SETOR", "V00001"], [SECTOR, "1"]]))
+
+
+def test_sector_files_without_a_row_or_a_readable_header_are_refused() -> None:
+    file = "Agregados_por_setores_basico_BR_20260520.csv"
+    header = ["CD_SETOR", "CD_DIST", "CD_SIT", "AREA_KM2", "v0001", "v0003", "v0007"]
+    with pytest.raises(SourceUnsound, match="no sector"):
+        ibge_census_sectors.parse_sector(zipped(file, [header]))
+    with pytest.raises(SourceChanged, match="the file lacks"):
+        ibge_census_sectors.parse_sector(zipped(file, [["\x8d"]], encoding="latin-1"))
 
 
 def test_the_sample_sectors_add_up_to_their_districts() -> None:

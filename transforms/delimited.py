@@ -81,6 +81,17 @@ def batches(
         line += block.count(b"\n")
 
 
+def first_line(stream: BinaryIO, *, source: str, separator: str = ";") -> list[str]:
+    """The names in the header of a file whose columns vary; the stream is rewound. Raises SourceChanged on none."""
+    try:
+        line = stream.readline(LONGEST_LINE)
+        stream.seek(0)
+    except BROKEN_ZIP as error:
+        raise SourceChanged(f"the file is cut short or corrupt: {error}", where=source) from error
+    text = from_windows(line.removeprefix(codecs.BOM_UTF8)).strip()
+    return [name.strip('"') for name in text.split(separator)]
+
+
 def zip_member(stream: BinaryIO, pattern: str, *, source: str, largest: int = 4_000_000_000) -> BinaryIO:
     """The one member whose name (without its folders) matches `pattern` whole, opened for streaming.
 

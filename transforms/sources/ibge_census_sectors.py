@@ -12,8 +12,8 @@ import polars as pl
 
 from transforms.answers import staged, understood
 from transforms.columns import DISTRICT, MARKER
-from transforms.delimited import batches, zip_member
-from transforms.errors import SourceChanged, SourceUnavailable
+from transforms.delimited import batches, first_line, zip_member
+from transforms.errors import SourceChanged, SourceUnavailable, SourceUnsound
 from transforms.listing import newest
 from transforms.numbers import NO_DATA, count, missing_marker
 from transforms.schema import Column, Kind, Table, Unit
@@ -128,14 +128,15 @@ def _counted(table: Table) -> list[Column]:
 def _read(stream: BinaryIO, pattern: str, table: Table) -> pl.DataFrame:
     """The table's columns of the archive's file, as text; the sector's code without the preliminary mesh's letter."""
     with zip_member(stream, rf"{pattern}\.csv", source=NAME) as member:
-        header = member.readline().decode("cp1252").strip("\ufeff\r\n").replace('"', "").split(";")
-        member.seek(0)
+        header = first_line(member, source=NAME)
         key = next((name for name in _KEYS if name in header), _KEYS[0])
         columns = {column.source: column.name for column in table.columns if column.source} | {key: SECTOR.name}
         columns = {upstream: ours for upstream, ours in columns.items() if ours != SECTOR.name or upstream == key}
         if missing := [name for name in columns if name not in header]:
             raise SourceChanged(f"the file lacks {missing}; it has {header[:12]}", where=f"{NAME}, line 1")
-        frames = batches(member, columns=columns, generations=[header], source=NAME)
+        frames = list(batches(member, columns=columns, generations=[header], source=NAME))
+        if not frames:
+            raise SourceUnsound("no sector", where=NAME, action="the file is empty at its source: try later")
         return pl.concat(frames).with_columns(pl.col(SECTOR.name).str.head(15))
 
 

@@ -5,14 +5,18 @@ so that everyone after reads one valid geometry a district. The polygons of urba
 list lacks a município; without them its urban sectors count as one centre.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 from warnings import catch_warnings, simplefilter
 
+import numpy as np
 import polars as pl
 import pyogrio
 from pyogrio.errors import DataLayerError, DataSourceError
 from pyproj import CRS
 from pyproj.exceptions import CRSError
+from shapely.errors import GEOSException
 
 from transforms import geometry
 from transforms.answers import staged, understood
@@ -70,7 +74,7 @@ def conversation(scope: Scope) -> Conversation:
 def parse_district(stream: BinaryIO) -> pl.DataFrame:
     """The districts of a state, one valid geometry each. Raises SourceChanged where areas do not add up."""
     features = _features(stream, ["CD_DIST", "NM_DIST", "AREA_KM2"])
-    with understood(NAME):
+    with understood(NAME), _drawn():
         shapes = geometry.dissolved(features, pl.col("CD_DIST").alias("district_code"))
         words = features.group_by(pl.col("CD_DIST").alias("district_code")).agg(
             pl.col("NM_DIST").min().alias("district_name"),
@@ -87,7 +91,7 @@ def parse_district(stream: BinaryIO) -> pl.DataFrame:
 def parse_sector(stream: BinaryIO) -> pl.DataFrame:
     """The urban sectors of a state."""
     features = _features(stream, ["CD_SETOR", "CD_SIT", "CD_SITUACAO"])  # the dictionary says the longer name
-    with understood(NAME):
+    with understood(NAME), _drawn():
         code = pl.col("CD_SETOR").str.head(15).alias("sector_code")
         urban = features.filter(pl.coalesce("^CD_SIT.*$").cast(pl.String).is_in(URBAN))
         return staged(SECTORS, geometry.dissolved(urban, code), NAME)
@@ -98,6 +102,16 @@ def disagreeing_areas(districts: pl.DataFrame) -> pl.DataFrame:
     measured = geometry.area_km2(geometry.shapes(districts["geometry"]))
     table = districts.select("district_code", "area_km2", pl.Series("measured_km2", measured))
     return table.filter((pl.col("measured_km2") / pl.col("area_km2") - 1).abs() > AREA_TOLERANCE)
+
+
+@contextmanager
+def _drawn() -> Iterator[None]:
+    """Inside, a shape that cannot be drawn (a ring left open, a coordinate beyond numbers) is no map."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except (GEOSException, FloatingPointError) as error:
+        raise SourceChanged(f"shapes that cannot be drawn: {error}", where=NAME) from error
 
 
 def _features(stream: BinaryIO, columns: list[str]) -> pl.DataFrame:

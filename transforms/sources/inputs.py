@@ -225,7 +225,7 @@ def _day(cell: str) -> date:
 def _number(cell: str, column: Column, mark: str | None) -> Decimal | int:
     number = decimal(cell, decimal_mark=mark)
     places = {Kind.INTEGER: 0, Kind.MONEY: 2}.get(column.kind, 5)
-    if number != round(number, places) or abs(number) >= 10**15:
+    if abs(number) >= 10**15 or number != round(number, places):
         raise UsageError(f"{cell!r} is too large, or has more than {places} decimals")
     if column.minimum is not None and number < column.minimum:
         raise UsageError(f"{cell!r} is less than {column.minimum}")
