@@ -224,7 +224,7 @@ def cells(*rows: list[str], header: Sequence[str] = COLUMNS) -> pl.DataFrame:
 def test_houses_and_establishments_by_sector_and_cell() -> None:
     table = cells(
         address(),
-        address(COD_TIPO_ESPECI="102", LATITUDE="-20.0003", LONGITUDE="-41,0004"),  # a comma reads the same
+        address(COD_TIPO_ESPECI="102", LATITUDE="-20.0003", LONGITUDE="-41.0004"),
         address(COD_TIPO_ESPECI="103"),  # a flat
         address(COD_ESPECIE="6", COD_TIPO_ESPECI=""),
         address(COD_ESPECIE="3", COD_TIPO_ESPECI=""),  # a farm
@@ -236,6 +236,32 @@ def test_houses_and_establishments_by_sector_and_cell() -> None:
         (SECTOR, -20001, -41001, 2, 1, -20.0002, -41.0003),
         (SECTOR, 0, 0, 1, 0, None, None),
     ]
+
+
+def test_a_decimal_comma_reads_the_same() -> None:
+    assert cells(address(LATITUDE="-20,0001", LONGITUDE="-41,0002")).equals(cells(address()))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"LATITUDE": "200001"},
+        {"LONGITUDE": "leste"},
+        {"COD_ESPECIE": "9"},
+        {"COD_ESPECIE": ""},
+        {"COD_TIPO_ESPECI": "6"},
+        {"COD_SETOR": "RUA"},
+        {"DSC_LOCALIDADE": "A;B"},
+    ],
+    ids=str,
+)
+def test_an_address_that_cannot_be_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(SourceChanged):
+        cells(address(), address(**wrong))
+
+
+def test_quotes_and_accents_in_what_is_not_read_do_no_harm() -> None:
+    assert cells(address(NOM_SEGLOGR='SÃO JOSÉ "VELHO"'), address())["houses"].to_list() == [2]
 
 
 def test_the_dictionarys_name_of_the_type_is_read_too() -> None:

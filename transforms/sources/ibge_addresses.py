@@ -38,7 +38,12 @@ READ = {
     "COD_ESPECIE": "species",
     _TYPES[0]: "type",
 }
-_SCHEMA = dict.fromkeys([*_HEADER, _TYPES[0]], pl.String())
+_SCHEMA: dict[str, pl.DataType] = dict.fromkeys([*_HEADER, _TYPES[0]], pl.String()) | {
+    "LATITUDE": pl.Float64(),
+    "LONGITUDE": pl.Float64(),
+    "COD_ESPECIE": pl.Int16(),
+    _TYPES[0]: pl.Int16(),
+}
 DWELLING = 1  # COD_ESPECIE: private dwelling
 HOUSE_TYPES = (101, 102)  # house; house in a row or a condominium
 ESTABLISHMENTS = (4, 5, 6, 8)  # teaching, health, other purposes, religious
@@ -140,11 +145,18 @@ def _chunks(member: BinaryIO) -> Iterator[bytes]:
 
 
 def _read(lines: bytes, line: int) -> pl.DataFrame:
-    """Whole lines, the first of which is `line` of the file."""
+    """Whole lines, the first of which is `line` of the file. Decimal marks are those of the first."""
     where = f"{NAME}, from line {line}"
-    quote = '"' if b'"' in lines else None
+    latitude = lines.partition(b"\n")[0].split(b";")[_HEADER.index("LATITUDE") : _HEADER.index("LONGITUDE")]
     try:
-        rows = pl.scan_csv(lines, has_header=False, separator=";", quote_char=quote, schema=_SCHEMA)
+        rows = pl.scan_csv(
+            lines,
+            has_header=False,
+            separator=";",
+            quote_char='"' if b'"' in lines else None,
+            decimal_comma=b"," in b"".join(latitude),
+            schema=_SCHEMA,
+        )
         frame = rows.select(pl.col(theirs).alias(ours) for theirs, ours in READ.items()).collect()
     except pl.exceptions.PolarsError as error:
         raise SourceChanged(f"lines that cannot be read: {str(error).splitlines()[0]}", where=where) from error
@@ -155,44 +167,36 @@ def _read(lines: bytes, line: int) -> pl.DataFrame:
 
 def _counted(block: pl.DataFrame) -> pl.DataFrame:
     """Houses and establishments of some addresses by sector (a number here: quicker) and cell."""
-    if block["longitude"].str.contains(",", literal=True).any():
-        block = block.with_columns(pl.col("latitude", "longitude").str.replace(",", ".", literal=True))
-    with understood(NAME):
-        typed = block.select(
-            pl.col("sector_code").str.head(15).cast(pl.Int64),
-            pl.col("species").cast(pl.Int8),
-            pl.col("type").cast(pl.Int16),
-            *(
-                (pl.col(name).cast(pl.Float64) * MICRO).round().cast(pl.Int64).alias(axis)
-                for axis, name in (("_y", "latitude"), ("_x", "longitude"))
-            ),
-        )
-    inside = pl.col("_y").is_between(-34 * MICRO, 6 * MICRO) & pl.col("_x").is_between(-75 * MICRO, -28 * MICRO)
     possible = (
-        pl.col("sector_code").is_between(11 * 10**13, 54 * 10**13)
-        & pl.col("species").is_between(1, 8)
+        pl.col("species").is_between(1, 8)
         & pl.col("type").is_between(101, 104).fill_null(value=True)
-        & inside.fill_null(value=True)
+        & pl.col("latitude").is_between(-34, 6).fill_null(value=True)
+        & pl.col("longitude").is_between(-75, -28).fill_null(value=True)
     )
-    demand(typed, possible, "an address that cannot be", ["sector_code", "species", "type", "_y", "_x"], NAME)
-    house = (pl.col("species") == DWELLING) & pl.col("type").is_in(HOUSE_TYPES)
-    cell = [(pl.col(f"_{axis}") // (MICRO // CELLS_PER_DEGREE)).fill_null(0).alias(f"cell_{axis}") for axis in "yx"]
+    demand(block, possible, "an address that cannot be", list(READ.values()), NAME)
+    house = (pl.col("species") == DWELLING) & pl.col("type").is_in(HOUSE_TYPES).fill_null(value=False)
+    establishment = pl.col("species").is_in(ESTABLISHMENTS)
+    micro = [
+        (pl.col(name) * MICRO).round().cast(pl.Int64).alias(axis)
+        for axis, name in (("_y", "latitude"), ("_x", "longitude"))
+    ]
+    counted = block.filter(house | establishment).select(
+        pl.col("sector_code").str.head(15), house.alias("house"), establishment.alias("other"), *micro
+    )
+    with understood(NAME):
+        counted = counted.with_columns(pl.col("sector_code").cast(pl.Int64))
+    placed = pl.col("house") & pl.col("_y").is_not_null() & pl.col("_x").is_not_null()
     return (
-        typed.select(
+        counted.select(
             "sector_code",
-            "_y",
-            "_x",
-            *cell,
-            house.fill_null(value=False).alias("houses"),
-            pl.col("species").is_in(ESTABLISHMENTS).alias("establishments"),
+            *((pl.col(f"_{axis}") // (MICRO // CELLS_PER_DEGREE)).fill_null(0).alias(f"cell_{axis}") for axis in "yx"),
+            pl.col("house").cast(pl.Int64).alias("houses"),
+            pl.col("other").cast(pl.Int64).alias("establishments"),
+            *(pl.when(placed).then(axis).otherwise(0).alias(axis) for axis in ("_y", "_x")),
+            placed.cast(pl.Int64).alias("_placed"),
         )
-        .filter(pl.col("houses") | pl.col("establishments"))
         .group_by(CELLS.key)
-        .agg(
-            pl.col("houses", "establishments").sum().cast(pl.Int64),
-            pl.col("_y", "_x").filter("houses").sum(),
-            (pl.col("houses") & pl.col("_y").is_not_null()).sum().cast(pl.Int64).alias("_placed"),
-        )
+        .agg(pl.all().sum())
     )
 
 
