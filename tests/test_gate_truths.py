@@ -12,6 +12,7 @@ import pytest
 from expectations import coverage, domain, sums
 from expectations.check import of_query
 from tests.gate_release import CODES, Frames, release
+from transforms.sources import ibge_localities, tse_municipalities
 from warehouse import build
 
 Change = tuple[str, Callable[[Frames], pl.DataFrame]]
@@ -242,6 +243,43 @@ def test_case_93_the_expected_number_of_municipalities() -> None:
         frames[name] = frames[name].filter(~gone)
     found = {one.name: one.observed for one in domain.violations(frames)}
     assert found["every_municipality_is_there"] == "RR: 14 municípios, at least 15 expected"
+
+
+@pytest.mark.parametrize(
+    ("day", "uf", "of_state", "elsewhere"),
+    [
+        ("20260412", "MT", {"73709"}, set()),
+        ("20260412", "AP", set(), {"73709"}),
+        ("20260531", "MT", set(), set()),
+        ("20260531", "AP", set(), set()),
+    ],
+)
+def test_real_tables_of_codes_are_refused_for_the_state_that_is_wrong(
+    shared: Any, day: str, uf: str, of_state: set[str], elsewhere: set[str]
+) -> None:
+    """TSE 73709, Boa Esperança do Norte, stood beside a code of the DF in April 2026."""
+    with (shared / f"data/tse/municipio_tse_ibge_{day}.csv").open("rb") as table:
+        codes = tse_municipalities.parse_municipality(table)
+    with (shared / "data/ibge/RELATORIO_DTB_BRASIL_DISTRITO_2022.xls").open("rb") as workbook:
+        listed = ibge_localities.parse_dtb(workbook).filter(uf=uf)
+    frames = {coverage.CROSSWALK: codes, coverage.LOCALITIES: listed, "core.state": pl.DataFrame({"uf": [uf]})}
+    found = {one.name: one for one in domain.violations(frames) if one.name.startswith("tse_codes_of")}
+    told = {name: set(one.rows["tse_municipality_code"]) if one.rows.height else set() for name, one in found.items()}
+    assert told == {"tse_codes_of_the_state": of_state, "tse_codes_of_other_states": elsewhere}
+    assert found["tse_codes_of_the_state"].severity == "critical"
+    if of_state:
+        assert found["tse_codes_of_the_state"].observed.startswith("TSE 73709 stands beside 5300109: ")
+
+
+def test_real_names_differ_in_spelling_only(shared: Any) -> None:
+    """Of the 46 pairs that TSE and IBGE write differently, three are not known spellings."""
+    with (shared / "data/tse/municipio_tse_ibge_20260531.csv").open("rb") as table:
+        codes = tse_municipalities.parse_municipality(table)
+    listed = codes.select("municipality_code", "municipality_name")
+    assert codes.filter(pl.col("tse_name") != pl.col("municipality_name")).height >= 46
+    (truth,) = (truth for truth in domain.TRUTHS if truth.name == "names_agree_with_the_tse")
+    (found,) = domain.violations({coverage.CROSSWALK: codes, coverage.LOCALITIES: listed}, [truth])
+    assert set(found.rows["municipality_code"]) == {"2515401", "2608503", "4317103"}
 
 
 def test_real_census_keeps_its_identities(shared: Any) -> None:

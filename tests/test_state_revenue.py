@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from flows.cli import call
 from transforms.core.state_revenue import TABLE, state_revenue, why_unknown
 from transforms.errors import SourceChanged
 from transforms.sources import Scope
@@ -272,6 +273,19 @@ def test_case_31_empty_items_is_not_zero(shared: Path) -> None:
     assert why_unknown(nothing, deliveries(DCA_LISTED), Scope("ES", date(2026, 1, 15))).endswith(
         "DCA 2025 was delivered on 2026-04-29, after 2026-01-15"
     )
+
+
+def test_why_it_is_not_known_reaches_whoever_has_to_ask(tmp_path: Path) -> None:
+    """In January no statement of the year just closed is delivered: the run goes on, and says so in every row."""
+    assert call(["run", "--sample", "--as-of", "2026-01-15", "--data", str(tmp_path)]) == 0
+    export = tmp_path / "sample/current/export"
+    said = "no annual statement (DCA) nor closing report (RREO 6) of 2025 delivered by 2026-01-15"
+    for name in ("requirements.csv", "pending.csv"):
+        rows = pl.read_csv(export / name, infer_schema=False).filter(requirement="collection")
+        reasons = rows.filter(pl.col("reason").is_not_null())["reason"].unique().to_list()
+        assert rows.height
+        assert all(reason.startswith(said) for reason in reasons)
+    assert "sem DCA nem RREO do 6º bimestre de 2025" in (export / "pendencias.csv").read_text(encoding="utf-8-sig")
 
 
 def test_case_34_partial_year(shared: Path) -> None:
