@@ -438,6 +438,35 @@ def test_a_zip_that_lies_about_its_sizes_is_corrupt(upstream: Upstream, ask: Ask
     assert failure.value.outcome == "corrupt"
 
 
+@pytest.mark.parametrize(
+    ("status", "page", "words"),
+    [
+        (
+            403,
+            b"<HTML><HEAD><TITLE>Access Denied</TITLE></HEAD><BODY>Reference&#32;&#35;18&#46;1a2b3c4d</BODY></HTML>",
+            "Akamai denied access (support id 18.1a2b3c4d)",
+        ),
+        (
+            200,
+            b'<html><script src="/_Incapsula_Resource?x"></script>incident ID: 42-7</html>',
+            "Imperva asks for a browser (support id 42-7)",
+        ),
+        (503, b"<html><title>Just a moment...</title></html>", "Cloudflare asks for a browser"),
+    ],
+)
+def test_walls_are_named_with_what_their_support_asks_for(
+    status: int, page: bytes, words: str, upstream: Upstream, store: Store, ask: Ask
+) -> None:
+    """Whoever stands in the way, it is asked once only, and the way around is told."""
+    upstream.put("/odsele/places.zip", page, "text/html", status)
+    with pytest.raises(NoAnswer) as failure:
+        ask()
+    assert failure.value.outcome == "blocked"
+    assert words in failure.value.message
+    assert "emancipa fetch --file polls=PATH" in failure.value.message
+    assert outcomes(store) == [(status, "blocked")]
+
+
 @given(data=st.data(), media=st.sampled_from(["json", "zip", "html", "gpkg", "csv", "spreadsheet"]))
 def test_any_bytes_are_kept_or_refused(data: st.DataObject, media: Media) -> None:
     """Damaged, cut, swollen or random: a verdict, never a crash."""

@@ -440,6 +440,21 @@ def test_census_the_whole_country(census: pl.DataFrame) -> None:
     assert census.filter(pl.col("private_dwellings") != private).is_empty()
 
 
+def test_census_districts_add_up_to_every_municipality(shared: Path, census: pl.DataFrame) -> None:
+    """IBGE's own table of municípios, to the last person and dwelling."""
+    path = shared / "data/ibge/Agregados_por_municipios_basico_BR_20260520.csv"
+    official = pl.read_csv(path, separator=";", encoding="latin-1", infer_schema=False)
+    counts = {"v0001": "population", "v0002": "dwellings", "v0003": "private_dwellings", "v0007": "occupied_dwellings"}
+    known = census.filter(pl.col("marker").is_null())
+    sums = known.group_by(CD_MUN="municipality_code").agg(pl.col(ours).sum() for ours in counts.values())
+    both = official.select("CD_MUN", *(pl.col(name).cast(pl.Int64) for name in counts)).join(
+        sums, on="CD_MUN", how="full", coalesce=True, validate="1:1"
+    )
+    assert both.height == 5570
+    for theirs, ours in counts.items():
+        assert both.filter(pl.col(theirs).ne_missing(pl.col(ours))).is_empty(), ours
+
+
 @pytest.mark.parametrize(
     ("uf", "total", "over", "share", "either"),
     [
