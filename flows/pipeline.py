@@ -27,6 +27,7 @@ from transforms.states import own_inputs
 from warehouse import meta, publish, release, staging
 from warehouse.snapshots import BRASILIA, Answer, Poll, Store
 from warehouse.staging import stage, sweep
+from warehouse.states import COUNTRY
 
 Polled = list[tuple[Source, Poll]]
 Say = Callable[[str], None]
@@ -96,8 +97,10 @@ def run(this: Run, fetching: Fetching | None = None, building: Building | None =
         try:
             with publish.writing(this.data):
                 sweep_up(this)
+                into_lake(this)  # one that cannot be reached is told before the work, not after
                 (fetching or fetch)(this)
                 outcome = (building or build)(this)
+                into_lake(this, outcome)
         except EmancipaError as error:
             record(this, meta.FAILURES[error.exit_code], error.exit_code, message=str(error))
             raise
@@ -107,6 +110,20 @@ def run(this: Run, fetching: Fetching | None = None, building: Building | None =
         how, why = ("published", this.accept_drift) if outcome.is_new else ("nothing_new", "")
         record(this, how, 0, release=outcome.release, message=why)
         return outcome
+
+
+def into_lake(this: Run, outcome: Outcome | None = None) -> None:
+    """Bring the lake, where there is one, to a state's release; before there is any, see that it can be opened."""
+    if (catalogue := this.settings.lake) is None:
+        return
+    from warehouse import lake  # noqa: PLC0415  few have one
+
+    if outcome is None and not this.home.parts:
+        with lake.opened(catalogue, this.settings.lake_data):
+            pass
+    elif outcome is not None and this.scope.uf != COUNTRY:
+        marts = [table for table in tables().values() if table.schema_name == "mart"]
+        lake.keep(catalogue, this.settings.lake_data, outcome.folder, this.scope.uf, marts)
 
 
 def record(this: Run, outcome: str, exit_code: int, *, release: str | None = None, message: str = "") -> None:

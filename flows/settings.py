@@ -56,6 +56,8 @@ class Settings(BaseSettings):
     uf: Annotated[str, AfterValidator(_state)] | None = None
     contact: Annotated[str, Field(pattern=r"^[\x21-\x7e]+$")] | None = None  # goes into an HTTP header
     notify_url: Annotated[str, AfterValidator(_address)] | None = None
+    lake: str | None = None  # see warehouse/lake.py
+    lake_data: Path | None = None
 
     ibge_api: Url = "https://servicodados.ibge.gov.br/api"
     ibge_files: Url = "https://ftp.ibge.gov.br"

@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
+import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -40,7 +41,10 @@ from transforms.catalog import sources
 from transforms.codes import BY_UF
 from transforms.sources import Base, Request, Scope
 from warehouse.sample import generate, sectors
+from warehouse.sample.facts import District
 from warehouse.sample.ibge import DISTRICT_COLUMNS, district_rows
+from warehouse.sample.mesh import _value
+from warehouse.sample.story import Story
 from warehouse.snapshots import Store
 from warehouse.states import COUNTRY, STATES
 
@@ -54,7 +58,7 @@ GROWTH = (("SE",), ("AL", "ES", "RN"), tuple(UFS[:9]), tuple(UFS))
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=Path("/tmp/emancipa-national"))  # noqa: S108
+    parser.add_argument("--folder", type=Path, default=Path("/tmp/emancipa-national"))
     parser.add_argument("--census", type=Path, default=CENSUS)
     parser.add_argument("--geopandas", type=Path)
     parser.add_argument("--only", default="build,processes,growth,floor,plain")
@@ -65,7 +69,7 @@ def main() -> None:
         return
     if not (options.folder / "made").exists():
         made, _, peak = measured(options, "make", str(options.census))
-        print(f"made in {made:.0f} s, {peak:.0f} MB")
+        say(f"made in {made:.0f} s, {peak:.0f} MB")
         (options.folder / "made").touch()
     only = options.only.split(",")
     everything = ",".join(UFS)
@@ -84,10 +88,15 @@ def main() -> None:
         wall, cpu, peak = measured(options, step, *words)
         walls.setdefault(name, wall)
         label = f"{name}, {len(words[0].split(','))} states" if step == "build" else name
-        print(f"{label:28} {wall:8.1f} s wall {cpu:8.1f} s CPU {peak:8.0f} MB peak", flush=True)
+        say(f"{label:28} {wall:8.1f} s wall {cpu:8.1f} s CPU {peak:8.0f} MB peak")
     for name in ("floor", "plain"):
         if {"build", name} <= walls.keys():
-            print(f"build ÷ {name}: {walls['build'] / walls[name]:.2f}")
+            say(f"build ÷ {name}: {walls['build'] / walls[name]:.2f}")
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def measured(options: argparse.Namespace, *step: str) -> tuple[float, float, float]:
@@ -123,7 +132,14 @@ def family(pid: int) -> float:
 
 def make(folder: Path, census: str) -> None:
     """Every answer as a snapshot, and a poll of every source for every state."""
-    sectors._PEOPLE = 445  # a sector of IBGE's holds fewer people than one of the sample's
+    coarse = sectors._situations
+
+    def finer(district: District, story: Story) -> list[tuple[str, float]]:
+        """A sector of IBGE's holds fewer people than one of the sample's; its number has four digits."""
+        sectors._PEOPLE = max(425, district.population // 9000)
+        return coarse(district, story)
+
+    sectors._situations = finer
     world, placed = country(Path(census), None, None, 5000)
     world = replace(world, place_voters=1650, section_voters=325)
 
@@ -154,7 +170,7 @@ def mesh(world: generate.World, uf: str, folder: Path) -> bytes:
     winding = shapely.multipolygons(shapely.transform(dense, wind), indices=np.arange(len(dense)))
     path = folder / f"{uf}.gpkg"
     columns = DISTRICT_COLUMNS[:-2]
-    fields = [np.array([row[at] for row in rows], dtype=object) for at in range(len(columns))]
+    fields = [np.array([_value(column, row[at]) for row in rows]) for at, column in enumerate(columns)]
     raw.write(
         path, shapely.to_wkb(winding), fields, columns, layer=f"{uf}_distritos_CD2022", driver="GPKG",
         geometry_type="MultiPolygon", crs="EPSG:4674",
@@ -194,7 +210,8 @@ def floor(folder: Path) -> None:
                     text = archive.read(member).decode("cp1252").encode()
                     pl.read_csv(text, separator=";", infer_schema=False, quote_char='"')
         elif head.startswith(b"SQLite"):
-            raw.read(path)
+            with warnings.catch_warnings(action="ignore"):  # a snapshot has no extension
+                raw.read(path)
         elif head[:1] in {b"[", b"{"}:
             json.loads(path.read_bytes())
 
