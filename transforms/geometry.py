@@ -205,7 +205,7 @@ def linked(longitude: NDArray[np.float64], latitude: NDArray[np.float64], within
     place = points.select("block", "x", "y")
     ends = apart.join(place, on="block").join(place, left_on="other", right_on="block", suffix="_other")
     x, y, other_x, other_y = (ends[name].to_numpy() for name in ("x", "y", "x_other", "y_other"))
-    east, north = _metres_per_degree((y + other_y) / 2).T
+    east, north = metres_per_degree((y + other_y) / 2).T
     near = ends.filter(pl.Series(np.hypot((x - other_x) * east, (y - other_y) * north) <= within))
     links = pl.concat([beside.select("block", "other"), near.select("block", "other")])
     group = connected(blocks.height, links["block"].to_numpy(), links["other"].to_numpy())
@@ -252,7 +252,7 @@ def _measured(
     before = np.repeat(np.cumsum(count) - count, count)
     segment = np.repeat(edges.first[piece], count) + np.arange(len(point)) - before
     centre = np.column_stack([longitude, latitude])[point]
-    scale = _metres_per_degree(latitude)[point]
+    scale = metres_per_degree(latitude)[point]
     start, end = (edges.start[segment] - centre) * scale, (edges.end[segment] - centre) * scale
     along = end - start
     length = (along**2).sum(axis=1)
@@ -261,7 +261,7 @@ def _measured(
     return pl.DataFrame({"point": point, "polygon": np.repeat(edges.owner[piece], count), "metres": np.hypot(*foot.T)})
 
 
-def _metres_per_degree(latitude: NDArray[np.float64]) -> NDArray[np.float64]:
+def metres_per_degree(latitude: NDArray[np.float64]) -> NDArray[np.float64]:
     """Metres in a degree of longitude and of latitude, there, on GRS80."""
     phi = np.radians(latitude)
     curvature = 1 - GRS80.es * np.sin(phi) ** 2
