@@ -14,10 +14,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
+import polars as pl
+
 from flows.verify import Unusable, media_of, verify
 from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable, SourceUnsound, UsageError
 from transforms.sources import Request, Scope, Source, Staged
 from warehouse.snapshots import Answer, Attempt, Poll, Store
+from warehouse.staging import of_state
 
 BY_HAND = "placed by hand"
 _WORDS = {SourceChanged: "layout", SourceUnsound: "corrupt", SourceUnavailable: "absent"}
@@ -224,7 +227,7 @@ def place(source: Source, scope: Scope, path: Path, store: Store, *, now: dateti
         verify(path, media, smallest=source.smallest, largest=source.largest)
     except Unusable as fault:
         raise UsageError(f"not a usable file: {fault.message}", where=str(path), action="download it again") from None
-    reader = _reader(source, path, part)
+    reader = _reader(source, scope, path, part)
     part = part or (f"{reader.part}{path.name}" if reader.part.endswith("/") else reader.part)
     # A source that begins with a question shared by the states publishes one file for all of them.
     uf = "" if next(source.conversation(scope)).shared else scope.uf
@@ -240,16 +243,17 @@ def place(source: Source, scope: Scope, path: Path, store: Store, *, now: dateti
     return result
 
 
-def _reader(source: Source, path: Path, part: str | None) -> Staged:
-    """The first of the source's readers (of those for `part`, if named) that makes rows of the file."""
+def _reader(source: Source, scope: Scope, path: Path, part: str | None) -> Staged:
+    """The first of the source's readers (of those for `part`, if named) that makes rows of the state of the file."""
     readers = [staged for staged in source.tables if part is None or part.startswith(staged.part)]
     reasons = []
     for staged in readers:
         try:
             with path.open("rb") as file:
-                if staged.parse(file).height:
-                    return staged
-            reasons.append(f"as {staged.part}: no rows")
+                rows = staged.parse(file).lazy()
+            if of_state(rows, staged.table, scope).select(pl.len()).collect().item():
+                return staged
+            reasons.append(f"as {staged.part}: no rows of {scope.uf}")
         except EmancipaError as error:
             reasons.append(f"as {staged.part}: {error.what}")
     parts = ", ".join(dict.fromkeys(staged.part for staged in source.tables))

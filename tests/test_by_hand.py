@@ -32,7 +32,7 @@ def from_sample(base: str, path: str, **params: str) -> bytes:
     return found.body
 
 
-def finbra(folder: Path, *, zipped: bool = False) -> Path:
+def finbra(folder: Path, *, zipped: bool = False, state: str = "32") -> Path:
     """The sample's annual statement as the Treasury's portal gives it: three lines, then its own columns."""
     asked = {"an_exercicio": "2025", "id_ente": "32", "no_anexo": "DCA-Anexo I-C"}
     items = json.loads(from_sample("siconfi", "/dca", **asked))["items"]
@@ -42,7 +42,7 @@ def finbra(folder: Path, *, zipped: bool = False) -> Path:
         "Tabela: Receitas Orçamentárias (Anexo I-C)",
         "Instituição;Cod.IBGE;UF;População;Coluna;Conta;Identificador da Conta;Valor",
         *(
-            f"Governo;32;ES;1;{item['coluna']};{item['conta']};siconfi-cor_{item['cod_conta']};"
+            f"Governo;{state};ES;1;{item['coluna']};{item['conta']};siconfi-cor_{item['cod_conta']};"
             + f"{item['valor']:.2f}".replace(".", ",")
             for item in items
         ),
@@ -182,6 +182,9 @@ def test_a_file_that_nobody_can_read_is_refused_and_changes_nothing(
     assert "a page instead of csv: 'Access Denied'" in capsys.readouterr().err
     assert fetch(data, tse_polling_places=census(tmp_path)) == 2
     assert "tse_polling_places cannot read the file" in capsys.readouterr().err
+    elsewhere = finbra(tmp_path, state="33")
+    assert fetch(data, siconfi_revenue=elsewhere) == 2
+    assert "as finbra/: no rows of ES" in capsys.readouterr().err
     assert (data / "raw/polls.jsonl").read_bytes() == polls
 
 

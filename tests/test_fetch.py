@@ -292,7 +292,7 @@ def zipped(path: Path) -> Path:
             None,
             "cannot read the file: as a/: no a; as sheet: no sheet; as b: no b",
         ),
-        (lambda path: save(path, {"b": []}), "b", "as b: no rows"),
+        (lambda path: save(path, {"b": []}), "b", "as b: no rows of ES"),
         (lambda path: save(path, {"b": [1]}), "z", "it has no part 'z', only a/, sheet, b"),
         (lambda path: save(path, {"error": "x"}), None, "an error instead of data: x"),
         (zipped, None, "points outside it"),
