@@ -25,7 +25,7 @@ from warehouse.freshness import freshness
 from warehouse.staging import published
 
 if TYPE_CHECKING:
-    from warehouse.export.page.map import Map
+    from warehouse.export.page.atlas import Map
 
 Tables = dict[str, tuple[Table, pl.DataFrame | pl.LazyFrame]]
 
@@ -152,7 +152,7 @@ def begin_map(frames: Mapping[str, pl.LazyFrame]) -> "Future[Map | None]":
 
 
 def _map(mesh: pl.LazyFrame) -> "Map | None":
-    from warehouse.export.page.map import drawn  # noqa: PLC0415  slow to import, and a national release has none
+    from warehouse.export.page.atlas import drawn  # noqa: PLC0415  slow to import, and a national release has none
 
     return drawn(mesh.collect())
 

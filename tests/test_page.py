@@ -10,8 +10,8 @@ import pytest
 from tests.assembly import Released, minas, sample
 from warehouse.build import Tables
 from warehouse.export.page import page
+from warehouse.export.page.atlas import Map, drawn
 from warehouse.export.page.figures import known, number, percent, sign, span
-from warehouse.export.page.map import Map, drawn
 from warehouse.export.page.sheets import rows
 from warehouse.export.portuguese import sentence
 

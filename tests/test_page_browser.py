@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwr
 from tests.assembly import minas, sample
 from tests.test_page import MANIFEST
 from warehouse.export.page import page
-from warehouse.export.page.map import drawn
+from warehouse.export.page.atlas import drawn
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium")

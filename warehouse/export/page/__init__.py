@@ -23,7 +23,7 @@ from transforms.codes import BY_UF
 from transforms.rules.reading import RuleSet
 from warehouse.build import Tables
 from warehouse.export.page import figures, sheets
-from warehouse.export.page.map import Map
+from warehouse.export.page.atlas import Map
 from warehouse.export.page.sheets import Notes, Ranking, rows
 from warehouse.export.page.words import Words
 
