@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ROW = "check"  # a column that names the rows, where there is one
 _importing = threading.Lock()
+_judging = threading.RLock()  # it knows one batch at a time: of two judged at once, each would be given the other's
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +81,16 @@ def judge(suite: Suite, parameters: Mapping[str, Any], pages: dict[str, str] | N
     }
     asked = {key: what for key, what in suite.expectations.items() if key not in outcomes}
     try:
-        result = _validate(suite.name, suite.frame, asked, parameters)
+        with _judging:
+            result = _validate(suite.name, suite.frame, asked, parameters)
     except Exception as error:  # noqa: BLE001 whatever goes wrong in the judge is a failure of the gate
         return outcomes | {key: Outcome("error", f"{type(error).__name__}: {error}") for key in asked}
     for one in result.results:
         key = one.expectation_config.meta["key"] if one.expectation_config else ""
         outcomes[key] = _outcome(one, suite.frame.columns)
     if pages is not None:
-        pages[suite.name] = _page(result)
+        with _judging:
+            pages[suite.name] = _page(result)
     return {key: outcomes.get(key, Outcome("error", "not executed")) for key in suite.expectations}
 
 

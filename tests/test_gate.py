@@ -2,6 +2,7 @@
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -306,3 +307,16 @@ def test_counting_says_what_is_absent() -> None:
     checks = {"range": next(one for one in derive.checks(DISTRICT) if one.column == "population")}
     counts, errors = counting.failing_rows(SOUND.lazy().drop("population"), checks)
     assert (counts, errors) == ({}, {"range": Outcome("error", "column absent: population")})
+
+
+def test_threads_do_not_mix_what_they_judge() -> None:
+    """States are judged at once, each in a thread."""
+
+    def one(number: int) -> pl.DataFrame:
+        column = Column(f"c{number}", Kind.INTEGER, "d", "l", Unit.COUNT)
+        return judged(
+            pl.DataFrame({column.name: [1, 2]}), Table(f"core.t{number}", "t", "g", (column.name,), (column,))
+        )
+
+    with ThreadPoolExecutor(3) as pool:
+        assert set(pl.concat(pool.map(one, range(6)))["status"]) == {"passed"}
