@@ -182,6 +182,21 @@ def show(area: str, /, *, explain: Annotated[bool, Parameter(negative="")] = Fal
 
 
 @app.command
+def dossier(
+    area: str,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(help="The PDF to write. Default: dossie-AREA.pdf here.")] = None,
+    rules: Annotated[str | None, Parameter(help="Which of the release's rule sets. Default: its first.")] = None,
+    common: Common = COMMON,
+) -> None:
+    """The dossier of one area as PDF: findings, drafts of the requests, limits with all vertices as CSV, steps."""
+    from flows import dossier as document  # noqa: PLC0415
+
+    document.dossier(common.settings(), area, output, rules, as_json=common.json)
+
+
+@app.command
 def groups(*, uf: str | None = None, common: Common = COMMON) -> None:
     """With whom would a district make it: the smallest contiguous groups that meet every requirement, ranked."""
     from flows import groups as found  # noqa: PLC0415

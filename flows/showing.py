@@ -51,7 +51,7 @@ def show(data: Path, area: str, *, explain: bool, as_json: bool) -> None:
     with warehouse.connect(data) as database:
         found = _read(database, SUMMARY, area)
         if not found["verdicts"]:
-            raise UsageError(f"no area {area!r}", where="show", action=_nearest(database, area))
+            raise UsageError(f"no area {area!r}", where="show", action=nearest(database, area))
         inputs = _read(database, INPUTS, area) if explain else {}
     if as_json:
         terminal.as_json(found | inputs | ({"steps": STEPS} if explain else {}))
@@ -70,7 +70,7 @@ def _read(database: "DuckDBPyConnection", queries: dict[str, str], area: str) ->
     return found
 
 
-def _nearest(database: "DuckDBPyConnection", area: str) -> str:
+def nearest(database: "DuckDBPyConnection", area: str) -> str:
     """What the user may have meant: areas whose name resembles the words, or why a known district is none."""
     refused = database.execute("SELECT refusal FROM core.district WHERE district_code = $1", [area]).fetchone()
     if refused and refused[0]:

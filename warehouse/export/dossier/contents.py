@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
@@ -63,8 +64,8 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
         "month": as_of.month,
         "day": as_of.day,
         "as_of": long_day(as_of),
-        "uf": manifest["uf"],
-        "state": BY_UF[manifest["uf"]].name,
+        "uf": area["uf"],
+        "state": BY_UF[area["uf"]].name,
         "simulated": manifest["simulated"],
         "release": f"{manifest['uf']}-{manifest['contents_hash'][:8]}",
         "notice": manifest["legal_notice"],
@@ -153,7 +154,7 @@ def _requirement(row: Row, rule_set: RuleSet) -> dict[str, str]:
         "kind": row["status"],
         "indication": sentence(row["indication"] or ""),
         "evidence": sentence(row["evidence"] or ""),
-        "method": sentence(row["method"] or ""),
+        "method": sentence(row["method"] or "").replace("|", "; "),
         "source": sentence(row["source"] or "").replace("|", "; "),
         "period": (row["reference_period"] or "").replace("|", ", "),
         "reason": sentence(row["reason"] or ""),
@@ -237,15 +238,16 @@ def procedure(area: Row, rule_set: RuleSet, as_of: date) -> dict[str, Any]:
 
 
 def _quorum(area: Row, rule_set: RuleSet) -> list[dict[str, str]]:
-    """The least "Sim" for each of the electorate's figures, where all of it counts; none where it is not known."""
+    """The least "Sim" if all voters count, for each figure the electorate may have; none where it is not known."""
     row = area["of"].get("electorate", {})
     if rule_set.procedure["plebiscite"]["majority"] != "absolute_of_voters":
         return []
-    named = {"mínimo": row.get("low"), "valor": row.get("value") or area["electorate"], "máximo": row.get("high")}
+    named = {"segundo a triagem": row.get("value") or area["electorate"]}
+    if row.get("low") != row.get("high"):
+        named |= {"no mínimo": row.get("low"), "no máximo": row.get("high")}
     found = []
     for name, figure in named.items():
-        if figure:
-            voters = int(float(figure))
+        if voters := int(Decimal(figure or 0)):
             yes = quorum(rule_set, Votes(registered=voters, voted=voters, yes=0, no=0))[1]
             found.append({"name": name, "electorate": figures.number(figure), "yes": figures.number(str(yes))})
     return found

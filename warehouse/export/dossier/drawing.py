@@ -44,7 +44,7 @@ def drawn(mesh: pl.DataFrame, districts: Sequence[str], names: dict[str, str], f
         for number, ((x, y), step) in enumerate(zip(points, ring, strict=True)):
             parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="#17495a"/>')
             if number % every == 0:
-                parts.append(_text(x + 9, y - 9, step.name, 19, "#17495a"))
+                parts.append(_text(x + 9, y - 9, step.name, 25, "#17495a"))
     parts += _scale(area)
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">{"".join(parts)}</svg>'
 

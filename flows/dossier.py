@@ -1,0 +1,90 @@
+"""`emancipa dossier AREA`: the PDF of one area for its file, from the current release and its snapshots."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import warehouse
+from flows import rule_files, terminal
+from flows.settings import Settings
+from flows.showing import nearest
+from transforms.catalog import tables
+from transforms.errors import UsageError
+from transforms.rules.reading import RuleSet
+from transforms.sources import ibge_district_mesh
+from warehouse import publish
+from warehouse.build import Tables
+from warehouse.export import dossier as document
+from warehouse.export.dossier.contents import Dossier
+from warehouse.release import PARQUET
+from warehouse.snapshots import Store
+
+
+def dossier(settings: Settings, area: str, output: Path | None, rules: str | None, *, as_json: bool) -> None:
+    """Raises UsageError where there is no such area, or the rule set at hand is not the release's."""
+    data = settings.data
+    with warehouse.connect(data) as database:
+        found = database.execute(
+            "SELECT DISTINCT area_id, uf FROM mart.eligibility WHERE area_id = $1", [area]
+        ).fetchone()
+        if found is None:
+            raise UsageError(f"no area {area!r}", where="dossier", action=nearest(database, area))
+    folder = (data / publish.CURRENT).resolve()
+    manifest = publish.manifest(data, folder.name)
+    this = Dossier(
+        area_id=area,
+        rule_set=_rule_set(manifest, rules),
+        tables=_published(folder),
+        manifest=manifest,
+        mesh=_mesh(Store(settings.raw), manifest, str(found[1])),
+    )
+    name = "dossie-" + re.sub(r"[^\w.-]+", "-", area) + ".pdf"
+    target = output or Path(name)
+    if target.is_dir():
+        target /= name
+    try:
+        written = document.write(this, target)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write: {error.strerror}", where=str(target), action="close it, or --output PATH"
+        ) from None
+    if as_json:
+        terminal.as_json({"files": written})
+        return
+    for path in written:
+        terminal.line(str(path))
+
+
+def _rule_set(manifest: Mapping[str, Any], name: str | None) -> RuleSet:
+    """The rule set the release was made with: its first, or the one named (a user's own file by its path)."""
+    (file,) = rule_files.read([name or manifest["rule_sets"][0]["id"]])
+    if {"id": file.rule_set.id, "sha256": file.sha256} not in [
+        {key: each[key] for key in ("id", "sha256")} for each in manifest["rule_sets"]
+    ]:
+        raise UsageError(
+            f"the release was not made with this rule set: {file.rule_set.id}",
+            where="--rules",
+            action="name one of the release's, or run again with --rules",
+        )
+    return file.rule_set
+
+
+def _published(folder: Path) -> Tables:
+    """The marts and core tables of a release, from its Parquet copies."""
+    declared = tables()
+    paths = sorted(path for kind in ("core", "mart") for path in (folder / PARQUET).glob(f"{kind}.*.parquet"))
+    return {path.stem: (declared[path.stem], pl.read_parquet(path)) for path in paths if path.stem in declared}
+
+
+def _mesh(store: Store, manifest: Mapping[str, Any], uf: str) -> pl.DataFrame:
+    """The districts' outlines, from the very snapshot the release was made of; none where it had none."""
+    (staged, _) = ibge_district_mesh.SOURCE.tables
+    for file in manifest["snapshots"]:
+        mine = file["source"] == ibge_district_mesh.NAME and file["uf"] in {uf, ""}
+        if mine and file["part"].startswith(staged.part) and store.has(file["sha256"]):
+            with store.open(file["sha256"]) as stream:
+                return staged.table.conform(staged.parse(stream))
+    return staged.table.frame()
