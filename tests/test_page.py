@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
+import polars as pl
 import pytest
 
 from tests.assembly import Released, minas, sample
 from warehouse.build import Tables
+from warehouse.diff import DIFFERENCE
 from warehouse.export.page import page
 from warehouse.export.page.atlas import Map, drawn
 from warehouse.export.page.figures import known, number, percent, sign, span
@@ -205,6 +208,42 @@ def test_without_a_mesh_the_map_is_left_out_and_says_why(released: Released) -> 
     text = page(released.tables, {**MANIFEST, "uf": "ES"}, rule_sets, None)
     assert "<svg id=map" not in text
     assert "Sem mapa: a malha de distritos do IBGE não está disponível nesta publicação." in text
+
+
+def test_it_tells_what_changed_since_the_last_release(released: Released) -> None:
+    _, _, rule_sets = minas()
+    row = {"section": "verdict", "table_name": "mart.eligibility", "item": "320500215", "name": "Carapina & Cia"}
+    row |= {"rule_set": "lc_1_1967", "detail": "", "field": "status", "before": "undetermined", "after": "eligible"}
+    row |= {"cause": "population: revised source: ibge_estimates"}
+    text = page(released.tables, {**MANIFEST, "uf": "ES"}, rule_sets, None, DIFFERENCE.frame([row]))
+    told = text[text.index("<section id=changes>") :]
+    for wanted in (
+        "Carapina &amp; Cia",
+        "indeterminado",
+        "elegível",
+        "população: fonte revista: IBGE: Estimativas da população residente",
+    ):
+        assert wanted in told
+    assert "<section id=changes>" not in page(released.tables, {**MANIFEST, "uf": "ES"}, rule_sets, None)
+
+
+def test_rule_sets_are_compared_where_they_differ() -> None:
+    tables, _, rule_sets = minas()
+    other = replace(rule_sets[0], id="other", title="Outra regra")
+    doubled = dict(tables)
+    for name, (table, frame) in tables.items():
+        if "rule_set" in table.names:
+            rows_ = frame.lazy().collect()
+            doubled[name] = table, pl.concat([rows_, rows_.with_columns(rule_set=pl.lit("other"))])
+    table, frame = doubled["mart.eligibility"]
+    flipped = (pl.col("area_id") == "310000010") & (pl.col("rule_set") == "other")
+    status = pl.when(flipped).then(pl.lit("eligible")).otherwise("status").alias("status")
+    doubled["mart.eligibility"] = table, frame.lazy().collect().with_columns(status)
+    text = page(doubled, MANIFEST, [*rule_sets, other], None)
+    told = text[text.index("<section id=comparison>") : text.index("</section>", text.index("<section id=comparison>"))]
+    assert re.findall(r'href="#a-(\d+)"', told) == ["310000010"]
+    assert "Outra regra" in told
+    assert "<select id=rule>" in text
 
 
 def test_equal_inputs_give_equal_pages(released: Released) -> None:

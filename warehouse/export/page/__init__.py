@@ -93,6 +93,8 @@ def page(
         district_names={code: f"{row['district_name']} · {row['municipality_name']}" for code, row in known.items()},
         map=map_,
         painted=_painted(found),
+        groups=sheets.groups(tables, rule_sets[0].id),
+        homonyms=sheets.grouped(rows(tables, "mart.name_check"), "area_id"),
         places=places,
         clusters=clusters,
         proposals=sheets.grouped(rows(tables, "mart.proposal_stage"), "rule_set", "proposal_id"),

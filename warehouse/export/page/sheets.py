@@ -14,6 +14,7 @@ from warehouse.export.csv import as_text
 
 Row = dict[str, Any]
 ORIGIN = "origin"
+GROUPS_SHOWN = 3
 MUNICIPALITY = ("municipality_code", "municipality_name")
 METHOD = ("method", "source", "reference_period", "evidence")  # what a note of the page tells
 
@@ -69,6 +70,10 @@ class Ranking:
             for word in filter(None, (area["status"], area["likely"])):
                 found[word] = found.get(word, 0) + 1
         return found
+
+    @property
+    def pending(self) -> int:
+        return sum(len(area["pending"]) for area in self.areas)
 
 
 def rankings(tables: Tables, rule_sets: Sequence[RuleSet], notes: Notes) -> list[Ranking]:
@@ -136,6 +141,17 @@ def evidence(tables: Tables) -> tuple[dict[str, list[Row]], dict[str, list[Row]]
         ):
             clusters.setdefault(area, []).append(cluster)
     return places, clusters
+
+
+def groups(tables: Tables, rule_set: str) -> dict[str, list[Row]]:
+    """The best groups that each district is in, by district: with whom it would make it under the first rule set."""
+    found: dict[str, list[Row]] = {}
+    for row in rows(tables, "mart.viable_group"):
+        for code in parts(row["district_codes"]):
+            listed = found.setdefault(code, [])
+            if row["rule_set"] == rule_set and len(listed) < GROUPS_SHOWN:
+                listed.append(row)
+    return found
 
 
 def names(tables: Tables) -> tuple[dict[str, Row], dict[str, str]]:

@@ -58,7 +58,7 @@ class Words:
         if not value:
             return ""
         if value not in self.values:
-            self.values[value] = self.say(sentence(value), english(value))
+            self.values[value] = self.say(sentence(value).replace("|", "; "), english(value).replace("|", "; "))
         return self.values[value]
 
 
