@@ -338,6 +338,7 @@
     history.replaceState(null, "", `#a-${encodeURIComponent(id)}`);
   }
   sheet.addEventListener("close", () => {
+    if (sheet.open) return; // the event comes late: another sheet was opened meanwhile
     root.classList.remove("reading-sheet");
     history.replaceState(null, "", location.pathname + location.search);
     const row = table().byId.get(open)?.row;
