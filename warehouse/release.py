@@ -103,7 +103,7 @@ def _sources(folder: Traversable, name: str) -> Iterable[tuple[str, Traversable]
     for path in folder.iterdir():
         if path.is_dir() and path.name not in {"__pycache__", "data"}:
             yield from _sources(path, f"{name}/{path.name}")
-        elif path.name.endswith((".py", ".sql")):
+        elif path.name.endswith((".py", ".sql", ".html", ".css", ".js")):
             yield f"{name}/{path.name}", path
 
 
