@@ -1,0 +1,209 @@
+"""Many states at once, on two small made-up ones: what is shared, what stands in, what is published of all of them."""
+
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import warehouse
+from flows import national
+from flows.cli import call
+from flows.national import Spread
+from flows.order import Order
+from tests.upstream import Upstream
+from transforms.codes import check_digit
+from transforms.errors import UsageError
+from transforms.sources import Scope
+from transforms.states import CANDIDATES, own_inputs
+from warehouse import publish
+from warehouse.sample.ibge import DISTRICT_COLUMNS
+
+AS_OF = date(2026, 11, 30)
+MUNICIPALITIES = {"RR": ("14", "Roraima", 15), "AP": ("16", "Amapá", 16)}
+STATE = "SELECT release, is_current, reason FROM meta.state_release WHERE uf ="
+MIXED = "staging.inputs_certificates__certificate"
+
+
+def census(path: Path) -> Path:
+    """A district file in IBGE's layout: as many municípios as the two states have, each with a seat and a district."""
+    lines = [";".join(f'"{name}"' for name in DISTRICT_COLUMNS)]
+    for code, state, count in MUNICIPALITIES.values():
+        for number in range(1, count + 1):
+            six = f"{code}{number:04}"
+            municipality, name = six + check_digit(six), f"Município {number}"
+            for suffix, people in (("05", 20_000 + number), ("10", 9_000 + 300 * number)):
+                homes = people // 3
+                district = name if suffix == "05" else f"Distrito {number}"
+                row = [
+                    f"{municipality}{suffix}", district, "1", "Norte", code, state,
+                    municipality, name, ".", "", ".", "", f"{code}01", "Capital", f"{code}0001", "Capital", ".", "",
+                    "500,0", people, homes + 3, homes, 3, "3,0", "0,0", homes - 30, 10, 20,
+                ]  # fmt: skip
+                lines.append(";".join(f'"{value}"' for value in row))
+    path.write_bytes(("\r\n".join(lines) + "\r\n").encode("cp1252"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstream]:
+    file = census(tmp_path_factory.mktemp("census") / "distritos.csv")
+    with Upstream(census=file) as server, pytest.MonkeyPatch.context() as patch:
+        quick = {"EMANCIPA_SICONFI_PACE": "0", "EMANCIPA_BACKOFF_SECONDS": "0", "EMANCIPA_TRIES": "1"}
+        for name, value in (server.environment() | quick).items():
+            patch.setenv(name, value)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def night(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A data folder after one good national run, and what was asked for in it."""
+    folder, before = tmp_path_factory.mktemp("national"), len(upstream.requests)
+    assert run(folder) == 0
+    return folder, [one.path for one in upstream.requests[before:] if one.status == 200]
+
+
+@pytest.fixture(scope="module")
+def data(night: tuple[Path, list[str]]) -> Path:
+    return night[0]
+
+
+def run(data: Path, *words: str) -> int:
+    return call(["national", "--uf", "RR,AP", "--as-of", str(AS_OF), "--data", str(data), *words])
+
+
+def rows(data: Path, sql: str) -> list[tuple[Any, ...]]:
+    with warehouse.connect(data) as database:
+        return database.execute(sql).fetchall()
+
+
+def test_every_state_has_its_own_release_and_the_country_one(data: Path) -> None:
+    homes = [data, data / "states" / "AP", data / "states" / "RR"]
+    assert [publish.manifest(home, publish.current(home) or "")["uf"] for home in homes] == ["BR", "AP", "RR"]
+    assert [state["uf"] for state in publish.manifest(data, publish.current(data) or "")["states"]] == ["AP", "RR"]
+    assert rows(data, "SELECT uf, is_current, reason FROM meta.state_release ORDER BY uf") == [
+        ("AP", True, ""),
+        ("RR", True, ""),
+    ]
+    assert rows(data, "SELECT uf, count(*) FROM mart.eligibility GROUP BY uf ORDER BY uf") == [("AP", 16), ("RR", 15)]
+
+
+def test_what_states_share_is_asked_and_parsed_once(night: tuple[Path, list[str]]) -> None:
+    data, asked = night
+    national_files = [path for path in asked if path.endswith((".zip", "/periodos"))]
+    assert len(national_files) == len(set(national_files)) > 4
+    assert len(list((data / "staging" / "staging.tse_polling_places__section").iterdir())) == 1
+
+
+def test_one_ranking_over_all_and_one_in_each_state(data: Path) -> None:
+    overall = rows(data, "SELECT rank, area_id FROM mart.eligibility ORDER BY rank, area_id")
+    assert [rank for rank, _ in overall] == sorted(rank for rank, _ in overall)
+    assert overall[0][0] == 1
+    for uf in ("AP", "RR"):
+        own = pl.read_csv(data / "states" / uf / "current" / "export" / "eligibility.csv", infer_schema=False)
+        sql = f"SELECT state_rank::VARCHAR, area_id FROM mart.state_ranking WHERE uf = '{uf}' ORDER BY state_rank, 2"
+        assert rows(data, sql) == own.select("rank", "area_id").rows()
+
+
+def test_an_area_s_lineage_names_its_own_state_s_files(data: Path) -> None:
+    sql = """SELECT DISTINCT a.uf, regexp_extract(l.url, '/UF/(..)/', 1) FROM mart.lineage l
+        JOIN core.area a USING (area_id) WHERE l.source = 'ibge_district_mesh'"""
+    assert sorted(rows(data, sql)) == [("AP", "AP"), ("RR", "RR")]
+
+
+@pytest.fixture
+def copy(data: Path, tmp_path: Path) -> Path:
+    """That folder, to break."""
+    return Path(shutil.copytree(data, tmp_path / "copy", symlinks=True))
+
+
+def test_a_state_that_fails_is_stood_in_for_by_its_last_good_release(
+    copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = publish.current(copy / "states" / "AP")
+    (one,), (other,), *_ = rows(copy, "SELECT area_id FROM core.area WHERE uf = 'RR' ORDER BY area_id")
+    head = "area_id;area_name;kind;district_codes;note"
+    (tmp_path / "candidates.csv").write_text(f"{head}\nnew;Nova;group;{one}|{other};\n", encoding="utf-8")
+    with publish.lock(copy / "states" / "AP", now=Order().now):
+        assert run(copy, "--inputs", str(tmp_path)) == 0
+    assert f"its last good release, {before}, stands in" in capsys.readouterr().err
+    ((release, is_current, reason),) = rows(copy, f"{STATE} 'AP'")
+    assert (release, is_current) == (before, False)
+    assert "another run holds" in reason
+    assert rows(copy, "SELECT uf, count(*) FROM mart.eligibility GROUP BY uf ORDER BY uf") == [("AP", 16), ("RR", 16)]
+
+
+def test_a_second_night_is_nothing_new(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(data) == 0
+    before = publish.current(data)
+    assert run(data) == 0
+    assert "nothing new: every state is as in the current release" in capsys.readouterr().err
+    assert publish.current(data) == before
+
+
+def test_where_every_state_fails_nothing_is_published(upstream: Upstream, tmp_path: Path) -> None:
+    upstream.fault("/odsele/", "503")
+    try:
+        assert run(tmp_path) == 4
+    finally:
+        upstream.heal()
+    assert publish.current(tmp_path) is None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_dask_worker_killed_in_the_middle_costs_nothing(copy: Path) -> None:
+    pytest.importorskip("distributed")
+    for uf in ("AP", "RR"):
+        (copy / "states" / uf / "current").unlink()
+    killed = threading.Thread(target=_kill_a_worker, args=(copy,))
+    killed.start()
+    assert run(copy, "--offline", "--runner", "dask", "--workers", "2") == 0
+    killed.join()
+    assert rows(copy, "SELECT uf, is_current FROM meta.state_release ORDER BY uf") == [("AP", True), ("RR", True)]
+
+
+def _kill_a_worker(data: Path) -> None:
+    """The process that holds the first lock of a state, as soon as one is held."""
+    for _ in range(2000):
+        for uf in ("AP", "RR"):
+            with suppress(FileNotFoundError, IndexError, ValueError):
+                holder = int((data / "states" / uf / "lock").read_text(encoding="utf-8").split()[1])
+                if holder != os.getpid():
+                    os.kill(holder, signal.SIGKILL)
+                    return
+        time.sleep(0.05)
+
+
+def test_the_df_is_left_out_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(national.states(None)) == 26
+    assert national.states("es, df,ES") == ("ES",)
+    assert "DF: left out, the Distrito Federal cannot be divided" in capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"art\. 32"):
+        national.states("DF")
+    with pytest.raises(UsageError, match="unknown state 'XX'"):
+        national.states("ES,XX")
+
+
+def test_each_state_is_given_what_speaks_of_it() -> None:
+    staged = {
+        CANDIDATES: pl.LazyFrame(
+            {"area_id": ["a", "b", "c"], "district_codes": ["140001005|140001010", "160001005", "140001005|160001005"]}
+        ),
+        MIXED: pl.LazyFrame({"area_id": ["a", "b", "140001010", "160001010"]}),
+    }
+    found = own_inputs(staged, Scope("RR", AS_OF))
+    assert found[CANDIDATES].collect()["area_id"].to_list() == ["a", "c"]  # c is nobody's: the screen refuses it
+    assert sorted(found[MIXED].collect()["area_id"]) == ["140001010", "a"]
+
+
+def test_as_many_at_once_as_cores() -> None:
+    assert Spread().at_once == len(os.sched_getaffinity(0))
+    assert Spread(workers=3).at_once == 3
