@@ -16,6 +16,7 @@ from expectations import coverage, domain, drift, gx, report
 from expectations.check import of_query
 from flows.pipeline import Outcome, Polled, Run, stale
 from transforms.catalog import tables
+from transforms.errors import EmancipaError
 from transforms.published_through import published_through
 from transforms.schema import Table
 from transforms.sources import Source
@@ -94,9 +95,9 @@ def seal(making: Making) -> Outcome:
     """Everything from the tables of a release to readers."""
     this, predecessor = making.run, making.predecessor
     with publish.building(this.data, now=this.now) as folder:
-        build.build(folder / DATABASE, making.content)
+        asked = findings(making, folder / DATABASE)
         fresh = meta.SOURCE_FRESHNESS.frame(freshness(this.store, making.sources, this.now, making.uf, making.through))
-        results = check(making, folder, fresh)
+        results = check(making, folder, fresh, asked)
         write_copies(making, folder)
         hash_ = release.contents_hash(folder)
         release_id = publish.release_id(this.now, hash_)
@@ -111,11 +112,20 @@ def seal(making: Making) -> Outcome:
     return Outcome(release_id, target, is_new=True)
 
 
-def check(making: Making, folder: Path, fresh: pl.DataFrame) -> pl.DataFrame:
+def findings(making: Making, database: Path) -> list[build.Finding]:
+    """Build the file and ask it the queries of sql/checks. Rows it cannot hold are for the other checks to name."""
+    try:
+        build.build(database, making.content)
+    except EmancipaError as error:
+        return build.unbuilt(error)
+    return build.findings(database)
+
+
+def check(making: Making, folder: Path, fresh: pl.DataFrame, asked: Sequence[build.Finding]) -> pl.DataFrame:
     """Judge everything; write the report into the folder, then refuse if anything critical failed."""
     frames = {name: frame for name, (_, frame) in making.content.items()}
     truths = domain.violations({**frames, **making.whole, meta.SOURCE_FRESHNESS.name: fresh})
-    truths += [of_query(one.name, one.header, one.rows, one.error) for one in build.findings(folder / DATABASE)]
+    truths += [of_query(one.name, one.header, one.rows, one.error) for one in asked]
     truths += drift.violations(_frames_of(making), frames, making.run.accept_drift)
     pages: dict[str, str] = {}
     results = expectations.judge(making.content, truths, pages=pages)

@@ -69,7 +69,10 @@ def _insert(database: duckdb.DuckDBPyConnection, tables: Tables) -> None:
         rows = stored(table, frame)
         database.execute(create_table(table))
         database.register("rows", rows)
-        database.execute(f"INSERT INTO {quoted(table.schema_name, table.short_name)} SELECT * FROM rows")
+        try:
+            database.execute(f"INSERT INTO {quoted(table.schema_name, table.short_name)} SELECT * FROM rows")
+        except duckdb.ConstraintException as error:
+            raise EmancipaError(f"rows that the declaration does not allow: {error}", where=name) from error
         database.unregister("rows")
 
 
@@ -111,6 +114,16 @@ def _finding(database: duckdb.DuckDBPyConnection, name: str, text: str) -> Findi
         return Finding(name, header, database.sql(text).pl())
     except duckdb.Error as error:
         return Finding(name, header, pl.DataFrame(), str(error))
+
+
+def unbuilt(error: EmancipaError) -> list[Finding]:
+    """What stands for all checks where the file they would ask could not be built."""
+    words = {
+        "severity": "critical",
+        "reason": "no query can be tried on a file that holds no rows",
+        "next step": "see the not_null and key checks of the table named",
+    }
+    return [Finding("the_file_can_be_built", words, pl.DataFrame(), str(error))]
 
 
 def checks() -> dict[str, str]:

@@ -247,7 +247,7 @@ def record_run(data: Path, run: Run) -> None:
 def runs(data: Path, this: Run | None = None) -> pl.DataFrame:
     """meta.run: every run of the ledger, and the one that is writing."""
     rows = [*Ledger(data / RUNS).unread(), *([asdict(this)] if this else [])]
-    return RUN.frame(_run(row) for row in rows)
+    return RUN.conform(RUN.frame(_run(row) for row in rows).unique(RUN.key, keep="last"))
 
 
 def run_id(started: datetime | None, uf: str) -> str:
@@ -285,7 +285,8 @@ def record_checks(data: Path, run: str, results: pl.DataFrame) -> None:
 
 def check_history(data: Path) -> pl.DataFrame:
     """meta.check_history: every check that did not pass, run by run."""
-    return CHECK_HISTORY.frame(Ledger(data / CHECKS).unread())
+    rows = CHECK_HISTORY.frame(Ledger(data / CHECKS).unread())
+    return CHECK_HISTORY.conform(rows.unique(CHECK_HISTORY.key, keep="last"))
 
 
 def moment(written: str | datetime | None) -> datetime | None:

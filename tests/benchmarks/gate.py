@@ -137,12 +137,15 @@ def measure(states: int, data: Path) -> None:
         build.build(folder / DATABASE, making.content)
         releasing.write_copies(making, folder)
 
+    def judging() -> None:
+        results.append(releasing.check(making, folder, fresh, build.findings(folder / DATABASE)))
+
     def finishing() -> None:
         facts = releasing.about_itself(making, "r", results[0], fresh)
         build.finish(folder / DATABASE, facts, [*tables().values(), *(table for table, _ in facts.values())])
 
     spent, _ = timed(building)
-    judged, more = timed(lambda: results.append(releasing.check(making, folder, fresh)))
+    judged, more = timed(judging)
     finished, _ = timed(finishing)
     rows = {name: frame.lazy().select(pl.len()).collect().item() for name, (_, frame) in making.content.items()}
     counted = sum(count >= LARGE or name.startswith("staging.") for name, count in rows.items())

@@ -33,7 +33,6 @@ TABLE = Table(
         Column("limit_as_written", Kind.TEXT, "Figure or share, as the rule set writes it.", "Limite", nullable=True),
         Column("share_of", Kind.TEXT, "What it is a share of.", "Parcela de", nullable=True),
     ),
-    may_be_empty=True,
 )
 
 
