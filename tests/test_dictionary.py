@@ -104,12 +104,6 @@ def test_the_data_package_describes_every_csv_file_as_it_is(export: Path) -> Non
                 Decimal(cell.replace(field.get("decimalChar", "."), "."))
 
 
-def test_the_data_package_is_valid_by_its_own_validator(export: Path) -> None:
-    frictionless = pytest.importorskip("frictionless", reason="the validator is no dependency of the project")
-    report = frictionless.validate(str(export / "datapackage.json"))
-    assert report.valid, report.to_summary()
-
-
 def test_leia_me_names_release_sources_dates_and_notice(tmp_path: Path) -> None:
     manifest = {
         "id": "20261130T050000Z-ab12cd34",

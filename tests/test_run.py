@@ -18,6 +18,7 @@ import warehouse
 from flows import pipeline, rule_files
 from flows.cli import call
 from flows.order import Order, run_of
+from transforms.screen import screen
 from warehouse import build, publish, sample
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
@@ -113,7 +114,7 @@ PLANTED: dict[str, dict[str, Callable[[Frames], None]]] = {
 def test_a_planted_defect_is_named_and_nothing_is_published(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
-    screen, before = pipeline.screen, publish.current(data / "sample")
+    before = publish.current(data / "sample")
 
     def damaged(*given: Any) -> Frames:
         made = screen(*given)
@@ -131,7 +132,6 @@ def test_a_planted_defect_is_named_and_nothing_is_published(
 
 
 def test_what_was_refused_is_remembered_by_the_next_release(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = pipeline.screen
     empty = less("mart.pending", ALL)
 
     def damaged(*given: Any) -> Frames:
