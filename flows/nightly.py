@@ -85,9 +85,10 @@ def fetched(order: Order) -> None:
 # flows
 
 
-def crashed(_flow: object, run: FlowRun, state: State[Any]) -> None:
+def crashed(flow: object, flow_run: FlowRun, state: State[Any]) -> None:
     """A process that was killed tells nothing: whoever watched it does."""
-    words = {field.name: run.parameters[field.name] for field in fields(Order) if field.name in run.parameters}
+    given = flow_run.parameters
+    words = {field.name: given[field.name] for field in fields(Order) if field.name in given}
     paths = {name: Path(words[name]) for name in ("data", "inputs") if words.get(name)}
     this = run_of(Order(**{**words, **paths, "rules": (), "ufs": tuple(words.get("ufs", ()))}))
     uf = this.scope.uf
@@ -99,7 +100,7 @@ def crashed(_flow: object, run: FlowRun, state: State[Any]) -> None:
     name="emancipa",
     description="Fetch, build, check and publish one state.",
     task_runner=ThreadPoolTaskRunner(max_workers=8),  # type: ignore[arg-type]
-    on_crashed=[crashed],  # type: ignore[list-item]
+    on_crashed=[crashed],
 )
 def nightly(
     uf: str | None = None,
@@ -122,7 +123,7 @@ def nightly(
     name="emancipa-national",
     description="Fetch, build, check and publish several states, and all of them together.",
     task_runner=ThreadPoolTaskRunner(max_workers=8),  # type: ignore[arg-type]
-    on_crashed=[crashed],  # type: ignore[list-item]
+    on_crashed=[crashed],
 )
 def national(
     ufs: list[str],

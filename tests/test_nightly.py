@@ -20,10 +20,10 @@ import pytest
 from prefect import runtime
 from prefect.cache_policies import NO_CACHE
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.objects import State
+from prefect.client.schemas.objects import FlowRun, State
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
-from prefect.states import Failed, Scheduled
+from prefect.states import Crashed, Failed, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 
 from flows import nightly as flows
@@ -293,6 +293,14 @@ def test_case_78_prefect_s_files_are_the_data_folder_s_own(tmp_path: Path, monke
     assert os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
     for name in ("PREFECT_LOGGING_LEVEL", "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT"):
         os.environ.pop(name, None)
+
+
+def test_of_a_killed_run_whoever_watched_it_tells(tmp_path: Path) -> None:
+    run = FlowRun(flow_id=uuid.uuid4(), parameters={"uf": "ES", "data": str(tmp_path), "rules": []})
+    state: State[Any] = Crashed(message="Process exited with status code: -9")
+    for hook in nightly.on_crashed_hooks:
+        hook(flow=nightly, flow_run=run, state=state)
+    assert "ES: the run crashed: Process exited" in (tmp_path / "notified.jsonl").read_text(encoding="utf-8")
 
 
 def test_a_schedule_needs_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
