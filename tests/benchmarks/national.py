@@ -73,7 +73,7 @@ def main() -> None:
         (options.folder / "made").touch()
     only = options.only.split(",")
     everything = ",".join(UFS)
-    walls = {}
+    walls: dict[str, float] = {}
     for name, step, *words in (
         ("build", "build", everything, "threads", "2"),
         ("one at a time", "build", everything, "threads", "1"),
@@ -163,9 +163,7 @@ def mesh(world: generate.World, uf: str, folder: Path) -> bytes:
     facts, boxes = world.states[uf], world.boxes[uf]
     rows = list(district_rows(facts))
     corners = [boxes[row[0]] for row in rows]
-    shapes = shapely.box(
-        *(np.array([getattr(box, side) for box in corners]) for side in ("west", "south", "east", "north"))
-    )
+    shapes = [shapely.box(box.west, box.south, box.east, box.north) for box in corners]
     dense = np.array([shapely.segmentize(shape, shape.length / 376) for shape in shapes])
     winding = shapely.multipolygons(shapely.transform(dense, wind), indices=np.arange(len(dense)))
     path = folder / f"{uf}.gpkg"
@@ -218,7 +216,7 @@ def floor(folder: Path) -> None:
 
 def plain(folder: Path) -> None:
     """The screen in pandas and geopandas, as it is usually written."""
-    import geopandas as gpd  # noqa: PLC0415  the benchmark's alone
+    import geopandas as gpd  # type: ignore[import-untyped]  # noqa: PLC0415  the benchmark's alone
     import pandas as pd  # noqa: PLC0415
 
     store = Store(folder / "raw")
@@ -233,8 +231,9 @@ def plain(folder: Path) -> None:
             return pd.read_csv(archive.open(member), sep=";", encoding="cp1252", **options)
 
     districts = table("ibge_census_districts", "basico.zip", dtype={"CD_DIST": str, "CD_MUN": str}, na_values=".")
-    parts = {answer.part for answer in store.last_good("ibge_census_sectors", "").answers}
-    basic, dwellings = sorted(part for part in parts if part.endswith(".zip"))
+    of_sectors = store.last_good("ibge_census_sectors", "")
+    assert of_sectors
+    basic, dwellings = sorted(answer.part for answer in of_sectors.answers if answer.part.endswith(".zip"))
     sectors_ = table("ibge_census_sectors", basic, dtype={"CD_SETOR": str, "CD_DIST": str, "CD_SIT": str}, decimal=",")
     houses = table("ibge_census_sectors", dwellings, dtype=str).rename(columns=str.upper)
     houses["houses"] = pd.to_numeric(houses["V00047"], errors="coerce") + pd.to_numeric(
