@@ -149,6 +149,7 @@ def sweep_up(this: Run) -> None:
     """Remove what killed runs and forgotten answers left. The lock is held, of a state's home or of the whole folder:
     only the latter keeps all others away.
     """
+    publish.clean(this.data)
     if this.home.parts:
         return
     this.store.sweep()

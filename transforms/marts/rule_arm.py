@@ -1,6 +1,6 @@
 """mart.rule_arm: what each rule set asks, as rows: the law beside its verdicts, for queries and for the checks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, get_args
@@ -44,7 +44,7 @@ def rule_arm(rule_set: RuleSet) -> pl.DataFrame:
 def _rows(rule_set: RuleSet) -> Iterator[dict[str, Any]]:
     for requirement in rule_set.requirements:
         for number, arm in enumerate(requirement.arms, 1):
-            limits = arm.by_region or {"": arm.threshold}
+            limits: Mapping[str, Fraction | None] = arm.by_region or {"": arm.threshold}
             for region, limit in limits.items():
                 yield {
                     "requirement": requirement.name,
