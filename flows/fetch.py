@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -146,7 +146,7 @@ def poll(
     talk = _Conversation(source, scope, store, client, asked or Asked(), time.monotonic() + deadline)
     outcome, cause, message = "ok", "", ""
     try:
-        talk.hold()
+        message = talk.hold()
         if read:
             talk.read(read)
     except NoAnswer as error:
@@ -173,8 +173,8 @@ class _Conversation:
         self.is_of_the_state = False  # until a question is that is not shared by all states
         self._at: tuple[Request, Answer] | None = None
 
-    def hold(self) -> None:
-        """To its end. Raises NoAnswer, and whatever the source makes of an answer it cannot read."""
+    def hold(self) -> str:
+        """To its end; what it has to tell. Raises NoAnswer, and whatever the source makes of what it cannot read."""
         questions = self._source.conversation(self._scope)
         with ExitStack() as open_files, suppress(StopIteration):  # an answer stays readable until the end
             request = next(questions)
@@ -192,7 +192,8 @@ class _Conversation:
                 return None
             raise
         self._at = request, answer
-        self.answers.append(self._at)
+        # What is asked again under the same name takes the place of what was of no use.
+        self.answers = [*(asked for asked in self.answers if asked[0].part != request.part), self._at]
         return answer
 
     def read(self, read: Callable[[Answer], object]) -> None:

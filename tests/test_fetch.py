@@ -198,6 +198,19 @@ def test_case_06_an_empty_list_is_not_published_yet(shared: Path, store: Store) 
     assert store.last_good("s", "ES", SCOPE.as_of) == before
 
 
+def test_a_part_asked_again_takes_the_place_of_the_answer_before(store: Store) -> None:
+    """And what the conversation says at its end is told of a good poll."""
+
+    def conversation(scope: Scope) -> Conversation:
+        yield Request("figures", "/2026")
+        yield Request("figures", "/2025")
+        return "2026 is not published yet"
+
+    made = ask(source(conversation=conversation), store, {"/2026": b"[]", "/2025": b"[1]"})
+    assert (made.ok, made.message) == (True, "The source: 2026 is not published yet")
+    assert [(answer.part, answer.url) for answer in made.answers] == [("figures", "/2025")]
+
+
 def test_states_share_one_question_even_at_the_same_time(store: Store) -> None:
     asked, says = Asked(), Says({"/index": b"1", "/state/ES": b"2"}, pause=0.05)
     found = source(INDEX, STATE)

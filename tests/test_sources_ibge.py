@@ -192,17 +192,47 @@ def test_estimates_before_the_first_publication_are_not_there() -> None:
         talk(ibge_estimates.conversation(Scope("ES", date(2024, 6, 23))), *answers("2021"))
 
 
-def test_case_06_an_empty_list_is_not_published_yet(shared: Path) -> None:
-    empty = (shared / "cases/06-ibge-empty-list-not-published/resposta.json").read_bytes()
+def outcome(*answers: bytes) -> tuple[list[str], object]:
+    """The years asked for, of the state and then of its municípios, and what the conversation says at its end."""
+    talking = ibge_estimates.conversation(ES)
+    asked = [next(talking)]
+    for answer in answers:
+        try:
+            asked.append(talking.send(io.BytesIO(answer)))
+        except StopIteration as end:
+            return [request.path.split("/")[5] for request in asked[1:]], end.value
+    raise AssertionError(f"asked for more: {asked[-1]}")
+
+
+@pytest.fixture
+def empty(shared: Path) -> bytes:
+    return (shared / "cases/06-ibge-empty-list-not-published/resposta.json").read_bytes()
+
+
+def test_case_06_an_empty_list_is_not_published_yet(empty: bytes) -> None:
     with pytest.raises(SourceUnavailable, match="not published yet"):
         ibge_estimates.parse_population(io.BytesIO(empty))
-    with pytest.raises(SourceUnavailable, match="not published yet"):
-        talk(ibge_estimates.conversation(ES), as_json(PERIODS).read(), empty)
+    with pytest.raises(SourceUnavailable, match="2025 are not published yet") as told:
+        talk(ibge_estimates.conversation(ES), as_json(PERIODS).read(), *[empty] * len(PERIODS))
+    assert "stays in use" not in str(told.value)
+
+
+def test_case_06_a_year_not_published_yet_gives_way_to_the_one_before(empty: bytes) -> None:
+    periods, state, municipalities = answers("2024")
+    years, told = outcome(periods, empty, state, municipalities)
+    assert (years, told) == (
+        ["2025", "2024", "2024"],
+        "the estimates of 2025 are not published yet (período 2025 ainda não publicado): those of 2024 serve",
+    )
+    untold = as_json(figures("N6", "2025", **{"3205002": "...", "3205101": "..."})).read()
+    assert outcome(periods, answers("2025")[1], untold, state, municipalities)[0] == ["2025", "2025", "2024", "2024"]
+    assert outcome(*answers("2025")) == (["2025", "2025"], "")
 
 
 def test_estimates_of_another_year_than_asked_are_not_taken_for_it() -> None:
+    other = answers("2020")[1]
     with pytest.raises(SourceUnavailable, match="2025 are not published yet"):
-        talk(ibge_estimates.conversation(ES), as_json(PERIODS).read(), answers("2024")[1])
+        talk(ibge_estimates.conversation(ES), as_json(PERIODS).read(), *[other] * len(PERIODS))
 
 
 def test_estimates_markers_are_kept_and_only_a_dash_is_zero() -> None:
@@ -249,7 +279,7 @@ def test_estimates_periods_of_the_real_answer(shared: Path) -> None:
         found = ibge_estimates.parse_period(file)
     assert found.row(-1) == (2021, date(2024, 6, 24))
     assert {2007, 2010, 2022, 2023}.isdisjoint(found["year"])
-    assert ibge_estimates.latest(found, date(2023, 1, 1)) == 2020
+    assert ibge_estimates.published(found, date(2023, 1, 1))[0] == 2020
 
 
 @pytest.mark.parametrize(("year", "total", "municipalities"), [(2024, 212_583_750, 5570), (2025, 213_421_037, 5571)])

@@ -198,7 +198,7 @@ def _header(line: bytes, generations: Sequence[Sequence[str]], separator: str, s
         f"unknown header: {len(nearest)} columns expected, {len(names)} read; missing {missing}, "
         f"unexpected {unexpected[:20]}, repeated {repeated}",
         where=f"{source}, line 1",
-        action="the publisher changed the layout; the last good file stays in use until the new one is known",
+        action="the publisher changed the layout: its reader must learn the new one",
     )
 
 

@@ -2,13 +2,14 @@
 
 A source's `conversation` is a generator: it yields `Request`s and is sent each answer as an open binary file
 (seekable, read only). Whoever drives it (flows/fetch.py) does the asking, verifies what came and keeps it as a
-snapshot. A source's `tables` read one answer into rows of a staging table.
+snapshot. Asking for a part again puts the new answer in place of the one before. What a conversation returns, if
+anything, is a line to tell of how it went. A source's `tables` read one answer into rows of a staging table.
 """
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
 import polars as pl
 
@@ -52,7 +53,7 @@ class Request:
     optional: bool = False
 
 
-Conversation = Generator[Request, BinaryIO | None, None]
+Conversation = Generator[Request, BinaryIO | None, Any]
 
 
 @dataclass(frozen=True, slots=True)

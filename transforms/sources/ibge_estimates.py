@@ -1,12 +1,13 @@
 """IBGE's yearly population estimates (aggregate 6579), for a state and its municípios.
 
 Which year is a decision of the run, never of the API: the latest that had been published by `as_of`, which the
-API dates as `modificacao`. A year not published yet is an empty list with status 200: that is a failure of the
-source, so that the last good answer stays. Figures are text; `-` is zero and the other markers are kept. There
-are no estimates of districts.
+API dates as `modificacao`. It lists a year before it has it: an empty list with status 200, or figures that are all
+`...`, is a year not published yet, and the one before it is asked for. Figures are text; `-` is zero and the other
+markers are kept. There are no estimates of districts.
 """
 
 import re
+from collections.abc import Generator
 from datetime import date, datetime
 from typing import Any, BinaryIO
 
@@ -23,8 +24,9 @@ from transforms.sources import Conversation, Request, Scope, Source, Staged
 
 NAME = "ibge_estimates"
 AGGREGATE, VARIABLE = "6579", "9324"
+PATH = f"/v3/agregados/{AGGREGATE}/periodos"
 _LEVELS = {"N3": "state", "N6": "municipality"}
-_WAIT = "the last good answer stays in use; try again later"
+_WAIT = "try again later"
 _FIELDS = ("level", "location_code", "location_name", "year", "figure")
 _CODE_OF_NAME = {state.name: state.code for state in STATES}
 _DOU_STATES = {"BRASIL E UNIDADES DA FEDERAÇÃO": "location_name", "POPULAÇÃO ESTIMADA": "figure"}
@@ -69,26 +71,49 @@ POPULATION = Table(
 
 
 def conversation(scope: Scope) -> Conversation:
-    """The years published, then the newest of them as of the run's date: the state, and its municípios."""
-    path = f"/v3/agregados/{AGGREGATE}/periodos"
-    answer = yield Request(part="periods.json", path=path, shared=True)
-    year = latest(parse_period(answer), scope.as_of) if answer else None
-    if year is None:
+    """The years published, then the newest of them as of the run's date: the state, and its municípios.
+
+    A year that has no figures of either gives way to the one before it, and that is told.
+    """
+    answer = yield Request(part="periods.json", path=PATH, shared=True)
+    years = published(parse_period(answer), scope.as_of) if answer else []
+    if not years:
         raise SourceUnavailable(f"no estimate had been published by {scope.as_of}", where=NAME)
+    for year in years:
+        if (yield from _whole(year, scope)):
+            return unpublished(years[0], year) if year < years[0] else ""
+    raise SourceUnavailable(f"the estimates of {years[0]} are not published yet", where=NAME, action=_WAIT)
+
+
+def _whole(year: int, scope: Scope) -> Generator[Request, BinaryIO | None, bool]:
+    """Ask for one year; whether there are figures of both the state and municípios."""
     for part, places in (("state", f"N3[{scope.state_code}]"), ("municipalities", f"N6[N3[{scope.state_code}]]")):
         answer = yield Request(
             part=f"population/{part}.json",
-            path=f"{path}/{year}/variaveis/{VARIABLE}",
+            path=f"{PATH}/{year}/variaveis/{VARIABLE}",
             params={"localidades": places},
         )
-        if answer is None or year not in parse_population(answer)["year"]:
-            raise SourceUnavailable(f"the estimates of {year} are not published yet", where=NAME, action=_WAIT)
+        if answer is None or not _has_figures(answer, year):
+            return False
+    return True
 
 
-def latest(periods: pl.DataFrame, as_of: date) -> int | None:
-    """The newest year whose estimates had been published by a date."""
-    published = periods.filter(pl.col("modified") <= as_of)["year"]
-    return None if published.is_empty() else int(published.sort()[-1])
+def _has_figures(answer: BinaryIO, year: int) -> bool:
+    try:
+        return parse_population(answer).filter(pl.col("year") == year)["population"].count() > 0
+    except SourceUnavailable:
+        return False
+
+
+def published(periods: pl.DataFrame, as_of: date) -> list[int]:
+    """The years whose estimates had been published by a date, newest first."""
+    years: list[int] = periods.filter(pl.col("modified") <= as_of)["year"].sort(descending=True).to_list()
+    return years
+
+
+def unpublished(newest: int, used: int) -> str:
+    """What to tell of a year that is listed and has no figures."""
+    return f"the estimates of {newest} are not published yet (período {newest} ainda não publicado): those of {used} serve"
 
 
 def parse_period(stream: BinaryIO) -> pl.DataFrame:
