@@ -171,6 +171,7 @@ def test_a_variant_that_is_not_at_hand_is_not_judged() -> None:
 def test_collection_without_state_revenue_is_undetermined() -> None:
     row = judged("collection", unit(collection=10_000), state(tax=None))
     assert (row["status"], row["reason"], row["threshold"]) == (UNDETERMINED, "no state total to compare with", None)
+    assert row["comparison"] == ">="  # the law's sign is known all the same
 
 
 @pytest.mark.parametrize(

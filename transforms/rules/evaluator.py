@@ -258,7 +258,10 @@ def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference
             for figure, name in zip(figures, ("low", "value", "high"), strict=True)
         ),
         _first_present(bases, lambda basis: basis.threshold, EXACT).alias("threshold"),
-        _first_present(bases, lambda basis: pl.lit(basis.comparison), pl.String()).alias("comparison"),
+        pl.coalesce(
+            _first_present(bases, lambda basis: pl.lit(basis.comparison), pl.String()),
+            pl.lit(_threshold(requirement, reference, "")[1]),  # the law's sign, where nothing is known to compare with
+        ).alias("comparison"),
         pl.lit(UNITS.get(requirement.measure), dtype=pl.String).alias("unit"),
         _first_present(bases, lambda basis: basis.margin, pl.Decimal(18, 4)).alias("margin"),
         pl.col("_status").alias("status"),
