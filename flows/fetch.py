@@ -176,12 +176,15 @@ class _Conversation:
     def hold(self) -> str:
         """To its end; what it has to tell. Raises NoAnswer, and whatever the source makes of what it cannot read."""
         questions = self._source.conversation(self._scope)
-        with ExitStack() as open_files, suppress(StopIteration):  # an answer stays readable until the end
-            request = next(questions)
-            while True:
-                answer = self._ask(request)
-                file = open_files.enter_context(self._store.open(answer.sha256)) if answer else None
-                request = questions.send(file)
+        with ExitStack() as open_files:  # an answer stays readable until the end
+            try:
+                request = next(questions)
+                while True:
+                    answer = self._ask(request)
+                    file = open_files.enter_context(self._store.open(answer.sha256)) if answer else None
+                    request = questions.send(file)
+            except StopIteration as end:
+                return str(end.value or "")
 
     def _ask(self, request: Request) -> Answer | None:
         self.is_of_the_state |= not request.shared
