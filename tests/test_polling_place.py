@@ -205,6 +205,35 @@ def test_a_longer_name_is_not_the_shorter_one() -> None:
     assert place({"neighbourhood": "BARRA DO SUL VELHA"}, districts=districts)["district_code"] is None
 
 
+@pytest.mark.parametrize(
+    ("text", "district"),
+    [
+        ({"neighbourhood": "NOVA ESPERANÇA (PEQUIZEIRO)"}, "320000110"),
+        ({"neighbourhood": "DISTRITO DE NOVA ESPERANCA ( PEQUIZEIRO ) - ZONA RURAL"}, "320000110"),
+        ({"neighbourhood": "ZONA RURAL", "address": "VILA NOVA ESPERANÇA (PEQUIZEIRO), S/N"}, "320000110"),
+        ({"neighbourhood": "CENTRO (PEQUIZEIRO)"}, "320000115"),
+        ({"neighbourhood": "ESPERANÇA (PEQUIZEIRO)"}, "320000115"),
+        ({"neighbourhood": "ZONA RURAL", "address": "RUA NOVA ESPERANÇA (PEQUIZEIRO), 12"}, "320000115"),
+        ({"neighbourhood": "PEQUIZEIRO"}, "320000115"),
+        ({"neighbourhood": "NOVA ESPERANÇA"}, None),
+    ],
+    ids=str,
+)
+def test_a_name_with_a_parenthesis_goes_before_what_stands_in_it(text: dict[str, str], district: str) -> None:
+    """510340325 and 230495425 are named so; in the parenthesis stands what may be another district's name."""
+    named = {"Barra do Sul": "Nova Esperança (Pequizeiro)", "São José": "Pequizeiro"}
+    districts = DISTRICTS.with_columns(pl.col("district_name").replace(named))
+    assert place(text, districts=districts, mesh=None)["district_code"] == district
+
+
+def test_a_name_with_a_parenthesis_is_found_where_no_other_has_that_name() -> None:
+    districts = DISTRICTS.with_columns(
+        pl.col("district_name").replace({"Barra do Sul": "Núcleo Colonial Pio XII (São Gerônimo)"})
+    )
+    found = place({"neighbourhood": "NUCLEO COLONIAL PIO XII (SAO GERONIMO)"}, districts=districts, mesh=None)
+    assert (found["district_code"], found["method"]) == ("320000110", "name")
+
+
 def test_a_municipality_of_one_district_is_assigned_whole() -> None:
     row = place({"tse_municipality_code": "50003", "neighbourhood": "X"})
     assert (row["district_code"], row["method"], row["is_sure"]) == ("320000305", "single_district", True)

@@ -3,8 +3,9 @@ that have one.
 
 Only a name the text says counts; nothing is guessed by likeness. Looked for in the neighbourhood, then in the
 address, then in the name of the place, whole names before names within a longer one, and only where one district
-of the município fits. The seat is never assumed: it takes an explicit SEDE or CENTRO and no other district's
-name anywhere ("CENTRO (CAUCAIA DO ALTO)" is Caucaia do Alto). Real lists: 626 and more of Ceará's 708 districts.
+of the município fits. A name that itself has a parenthesis ("Nova Esperança (Pequizeiro)") goes before what stands in
+it. The seat is never assumed: it takes an explicit SEDE or CENTRO and no other district's name anywhere ("CENTRO
+(CAUCAIA DO ALTO)" is Caucaia do Alto). Real lists: 626 and more of Ceará's 708 districts.
 """
 
 import polars as pl
@@ -21,7 +22,8 @@ KINDS = (
 )
 # What says nothing of the district: no number, kilometre, road number.
 NOISE = r"\bs *[/.]? *n\b\.?(?: *[o.º°])?|\b(?:km|[a-z]{2}) *-? *[0-9]+"
-BREAKS = r'[,;()\[\]:"|]|[./-] | [-–—/]| {2,}'
+PARENTHESES = r"[()\[\]]"
+BREAKS = r'[,;:"|]|[./-] | [-–—/]| {2,}'
 HOUSE_NUMBER = r", *(?:n[o.º° ]*)?([0-9])"  # "PADRE CICERO, 133" is a street, numbered
 # A name inside what begins so is a street's, or a neighbourhood's that was called after it.
 STREETS = (
@@ -65,12 +67,14 @@ def _named(places: pl.DataFrame, districts: pl.DataFrame) -> pl.DataFrame:
     numbered = (pl.col("field") > 0) & pl.col("segment").str.contains("[0-9]")
     partial = (pl.col("field") < 2) & words & ~pl.col("segment").str.contains(STREETS) & ~numbered
     whole = pl.col("loose") == pl.col("name")
+    entire = pl.col("district_name").str.contains(PARENTHESES)  # text whose parentheses stand is read for these alone
     length = pl.col("name").str.len_chars()
     return (
         _segments(places)
         .join(names, on="municipality_code")
-        .filter(whole | partial)
+        .filter(whole | partial, entire | ~pl.col("unbroken"))
         .filter(length == length.max().over("index", "field", "segment"))  # the longest name wins
+        .filter(pl.col("unbroken") | ~pl.col("unbroken").any().over("index", "field"))
         .filter(~pl.col("is_seat"))
         .group_by("index", whole.alias("whole"), "field")
         .agg(
@@ -86,26 +90,31 @@ def _named(places: pl.DataFrame, districts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _segments(places: pl.DataFrame) -> pl.DataFrame:
-    """The parts of each text that may be a name, with and without their kind: index, field, segment, loose."""
+    """The parts of each text that may be a name, with and without their kind: index, field, segment, loose; and
+    `unbroken`: whether it runs on over a parenthesis.
+    """
     fields = []
     for number, field in enumerate(FIELDS):
         text = _folded(pl.col(field)).str.replace_all(NOISE, "|")
         texts = [text, text.str.replace_all(r"[-/]", "|")] if field == "neighbourhood" else [text]
         texts += [text.str.replace_all(KINDS, "|") for text in texts]
-        fields.append(
-            places.select(
-                "index",
-                "municipality_code",
-                pl.lit(number).alias("field"),
-                pl.concat_list(
-                    text.str.replace_all(HOUSE_NUMBER, " $1").str.replace_all(BREAKS, "|").str.split("|")
-                    for text in texts
-                ).alias("segment"),
+        for unbroken, breaks in ((False, f"{BREAKS}|{PARENTHESES}"), (True, BREAKS)):
+            parts = (
+                text.str.replace_all(HOUSE_NUMBER, " $1").str.replace_all(breaks, "|").str.split("|") for text in texts
             )
-        )
+            fields.append(
+                places.select(
+                    "index",
+                    "municipality_code",
+                    pl.lit(number).alias("field"),
+                    pl.lit(unbroken).alias("unbroken"),
+                    pl.concat_list(parts).alias("segment"),
+                )
+            )
     return (
         pl.concat(fields)
         .explode("segment")
+        .filter(~pl.col("unbroken") | pl.col("segment").str.contains(PARENTHESES))
         .with_columns(comparable(pl.col("segment")))
         .with_columns(_loose(pl.col("segment")).alias("loose"))
         .filter(pl.col("loose") != "")
