@@ -92,7 +92,7 @@ def run(
 
         outcome = as_flow(nightly, asked)
     else:
-        outcome = notify.attended(run_of(asked), pipeline.run)
+        outcome = notify.attended(run_of(asked), pipeline.run, said=True)
     report.of_run(outcome, as_json=common.json)
 
 

@@ -64,7 +64,7 @@ def run(order: Order, spread: Spread) -> Outcome:
 
     def fetch(_this: Run) -> None:
         with ThreadPoolExecutor(max_workers=8, thread_name_prefix="fetch") as pool:
-            list(pool.map(partial(pipeline.ask, runs_of(order)), sources().values()))
+            list(pool.map(partial(pipeline.ask, runs_of(order)), run_of(order).wanted.values()))
 
     def build(this: Run) -> Outcome:
         read_shared(order)
@@ -72,7 +72,7 @@ def run(order: Order, spread: Spread) -> Outcome:
             futures = {uf: pool.submit(of_state, order, uf) for uf in order.ufs}
             return assemble(this, {uf: future.exception() or future.result() for uf, future in futures.items()})
 
-    return notify.attended(run_of(order), lambda this: pipeline.run(this, fetch, build))
+    return notify.attended(run_of(order), lambda this: pipeline.run(this, fetch, build), said=True)
 
 
 @contextmanager

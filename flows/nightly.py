@@ -75,11 +75,9 @@ def build_state(order: Order, uf: str) -> Outcome:
 
 def fetched(order: Order) -> None:
     """Every source, each in a task of its own; all are waited for, whatever comes of them."""
-    if order.offline:
-        return
     scheduled = runtime.deployment.id is not None  # by hand, one tries again oneself
     asking = fetch.with_options(retries=len(RETRY_AFTER) if scheduled else 0, retry_delay_seconds=list(RETRY_AFTER))
-    wait([asking.submit(order, source) for source in sources()])
+    wait([asking.submit(order, source) for source in run_of(order).wanted])
 
 
 # flows

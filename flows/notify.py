@@ -104,15 +104,19 @@ def title(causes: Sequence[Cause]) -> str:
     return f"emancipa: {first}" if len(causes) == 1 else f"emancipa: {first} (and {len(causes) - 1} more)"
 
 
-def attended(this: "Run", work: Callable[["Run"], "Outcome"]) -> "Outcome":
-    """Do the work of a run, and tell what came of it if somebody must look. A held lock or Ctrl-C is no failure."""
+def attended(this: "Run", work: Callable[["Run"], "Outcome"], *, said: bool = False) -> "Outcome":
+    """Do the work of a run, and tell what came of it if somebody must look. A held lock or Ctrl-C is no failure.
+
+    `said`: whoever called says a failure on standard error, where the log would only say it again.
+    """
     uf, settings, now = this.scope.uf, this.settings, this.now
     try:
         outcome = work(this)
     except (Locked, KeyboardInterrupt):
         raise
     except BaseException as error:
-        notify(settings, [failure(uf, error)], topics=[f"failure/{uf}"], now=now)
+        if settings.notify_url or not said:
+            notify(settings, [failure(uf, error)], topics=[f"failure/{uf}"], now=now)
         raise
     from flows.proposals import overdue  # noqa: PLC0415  which takes its causes from here
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from flows import rule_files, sample, terminal
+from flows.fetch import Client
 from flows.pipeline import Run
 from flows.settings import Settings, settings
 from transforms.codes import state
@@ -57,12 +58,21 @@ def run_of(order: Order) -> Run:
         scope=Scope(COUNTRY if order.ufs else _state(order, found), order.as_of or today),
         rules=rule_files.read(order.rules),
         settings=found,
-        client=None if order.offline else sample.client(found, bundled=order.sample, progress=terminal.BARS),
+        client=_client(order, found),
+        offline=order.offline,
         now=order.now,
         simulated=bundled.SIMULATED if order.sample else frozenset(),
         accept_drift=order.accept_drift,
         say=terminal.say,
     )
+
+
+def _client(order: Order, found: Settings) -> Client | None:
+    """Offline, the folder of hand-supplied files alone; not even that where a past day is rebuilt as it was."""
+    if not order.offline:
+        return sample.client(found, bundled=order.sample, progress=terminal.BARS)
+    as_it_was = order.as_of is not None and order.inputs is None
+    return None if as_it_was else sample.by_hand(found, bundled=order.sample)
 
 
 def _state(order: Order, found: Settings) -> str:

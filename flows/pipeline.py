@@ -49,8 +49,9 @@ class Run:
     scope: Scope
     rules: Sequence[RuleFile]
     settings: Settings
-    client: Client | None  # None: offline, build from the snapshots at hand
+    client: Client | None  # None: nothing is asked, not even the folder of hand-supplied files
     now: datetime
+    offline: bool = False  # build from the snapshots at hand; hand-supplied files are at hand too
     simulated: frozenset[str] = frozenset()
     accept_drift: str = ""
     say: Say = quiet
@@ -65,6 +66,13 @@ class Run:
         other = replace(self, scope=replace(self.scope, uf=uf), home=home)
         object.__setattr__(other, "store", self.store)
         return other
+
+    @property
+    def wanted(self) -> Mapping[str, Source]:
+        """The sources this run asks."""
+        if self.client is None:
+            return {}
+        return {name: source for name, source in sources().items() if not self.offline or source.base == "inputs"}
 
     @property
     def data(self) -> Path:
@@ -157,10 +165,8 @@ def sweep_up(this: Run) -> None:
 
 
 def fetch(this: Run, wanted: Mapping[str, Source] | None = None) -> dict[str, Poll]:
-    """Poll every source (or those wanted), each on its own thread, for most have a host of their own; {} offline."""
-    if this.client is None:
-        return {}
-    chosen = sources() if wanted is None else wanted
+    """Poll what the run asks (or those wanted), each on its own thread, for most have a host of their own."""
+    chosen = this.wanted if wanted is None else wanted
     with ThreadPoolExecutor(max_workers=8, thread_name_prefix="fetch") as pool:
         polls = pool.map(lambda source: ask([this], source)[0], chosen.values())
         return dict(zip(chosen, polls, strict=True))

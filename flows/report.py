@@ -226,4 +226,4 @@ def query(data: Path, sql: str, *, as_json: bool) -> None:
     if as_json:
         terminal.as_json(frame.to_dicts())
     else:
-        terminal.table(frame.to_dicts(), {column: column for column in frame.columns})
+        terminal.table(frame.to_dicts(), {column: column for column in frame.columns}, whole=True)

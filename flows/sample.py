@@ -48,10 +48,16 @@ class Upstreams:
 def client(settings: Settings, *, bundled: bool = False, progress: Progress = silent) -> Client:
     """What a run asks: the upstreams and the inputs folder, or with `bundled` the sample and its own inputs."""
     if bundled:
-        return Upstreams(AtHand(_bundled), AtHand(_files(settings.inputs or sample.inputs())))
+        return Upstreams(AtHand(_bundled), by_hand(settings, bundled=True))
     from flows.http import Web  # noqa: PLC0415  a sample run need not wait for requests to be imported
 
-    return Upstreams(Web(settings, progress), AtHand(_files(settings.inputs_folder)))
+    return Upstreams(Web(settings, progress), by_hand(settings))
+
+
+def by_hand(settings: Settings, *, bundled: bool = False) -> Client:
+    """The inputs folder alone: its files are at hand, also offline."""
+    folder = settings.inputs or sample.inputs() if bundled else settings.inputs_folder
+    return AtHand(_files(folder))
 
 
 def _bundled(base: Base, request: Request) -> Found | None:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from flows.progress import Bars
@@ -58,17 +59,31 @@ def _plain(value: Any) -> Any:
     return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
 
 
-def table(rows: Sequence[Row], columns: Mapping[str, str], *, title: str = "", narrow: Sequence[str] = ()) -> None:
-    """Rows as a table; `columns` maps their names to headings, `narrow` names those that must not wrap."""
+def table(
+    rows: Sequence[Row],
+    columns: Mapping[str, str],
+    *,
+    title: str = "",
+    narrow: Sequence[str] = (),
+    whole: bool = False,
+) -> None:
+    """Rows as a table; `columns` maps their names to headings, `narrow` names those that must not wrap.
+
+    `whole`: no cell is cut or wrapped, however wide the table gets.
+    """
     printed = Table(title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
     numbers = {name for name in columns if any(isinstance(row[name], int | float | Decimal) for row in rows)}
     for name, heading in columns.items():
         printed.add_column(
-            heading, justify="right" if name in numbers else "left", no_wrap=name in narrow or name in numbers
+            heading, justify="right" if name in numbers else "left", no_wrap=whole or name in narrow or name in numbers
         )
     for row in rows:
         printed.add_row(*(_cell(row[name]) for name in columns))
-    _console().print(printed)
+    console = _console()
+    if whole:
+        unbounded = console.options.update(max_width=1_000_000)
+        console.width = max(console.width, Measurement.get(console, unbounded, printed).maximum)
+    console.print(printed, soft_wrap=whole)
 
 
 def _cell(value: Any) -> str:

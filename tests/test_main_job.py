@@ -258,6 +258,29 @@ def test_doubled_voters_are_refused_before_publication(
     assert publish.current(tmp_path) is None
 
 
+def test_hand_supplied_files_are_read_offline_too(
+    upstream: Upstream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs = tmp_path / "inputs"
+    shutil.copytree(sample.inputs(), inputs)
+    assert run(tmp_path / "data", inputs=inputs) == 0
+    with (inputs / "candidates.csv").open("a", encoding="utf-8") as file:
+        file.write("sede;A sede;group;320500205|320500215;\n")
+    assert run(tmp_path / "data", "--offline", inputs=inputs) == 2
+    assert "seat of its município" in capsys.readouterr().err
+
+
+def test_an_optional_source_that_has_nothing_is_said_to_be_done_without(
+    upstream: Upstream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    upstream.fault("Arquivos_CNEFE", "404")
+    assert call(["fetch", "--uf", "ES", "--data", str(tmp_path), "--source", "ibge_addresses"]) == 0
+    assert run(tmp_path) == 0
+    told = capsys.readouterr().err
+    assert "ibge_addresses: failed" in told
+    assert "ibge_addresses: done without, bounds are wider" in told
+
+
 def test_two_runs_at_once_do_not_touch_each_other(upstream: Upstream, tmp_path: Path) -> None:
     with publish.lock(tmp_path, now=publish.datetime.now(publish.UTC)):
         assert run(tmp_path) == 6
