@@ -1,5 +1,9 @@
 """Columns that several tables share, declared once so that equal names mean equal things."""
 
+from collections.abc import Sequence
+
+import polars as pl
+
 from transforms.codes import DISTRICT_CODE, MUNICIPALITY_CODE, UF_CODE
 from transforms.schema import Column, Kind, Unit
 
@@ -29,9 +33,16 @@ MARKER = Column(
     nullable=True,
 )
 
-EVIDENCE_LEVELS = ("certified", "official", "derived", "simulated", "missing")
+EVIDENCE_LEVELS = ("certified", "official", "derived", "simulated", "missing")  # from the strongest to the weakest
 MEASURES = ("population_census", "population_estimate", "electorate", "urban_houses", "collection_brl")
-REQUIREMENTS = ("population", "electorate", "urban_houses", "collection")
+# What a requirement may be about, and the measures of it; of several, the first is the one to show.
+MEASURES_OF = {
+    "population": ("population_estimate", "population_census"),
+    "electorate": ("electorate",),
+    "urban_houses": ("urban_houses",),
+    "collection": ("collection_brl",),
+}
+ENDS = ("low", "value", "high")
 
 AREA = Column("area_id", Kind.TEXT, "The area: a district's 9-digit code, or the id given in candidates.csv.", "Área")
 AREA_NAME = Column("area_name", Kind.TEXT, "Name of the area.", "Nome da área")
@@ -56,3 +67,8 @@ SOURCE = Column("source", Kind.TEXT, "Where the figure comes from; several are j
 REFERENCE_PERIOD = Column(
     "reference_period", Kind.TEXT, "The date or year the figure speaks of.", "Referência", nullable=True
 )
+
+
+def weakest(grade: pl.Expr, grades: Sequence[str] = EVIDENCE_LEVELS) -> pl.Expr:
+    """The weakest of a group of rows; `grades` go from the strongest to the weakest."""
+    return grade.cast(pl.Enum(grades)).max().cast(pl.String)

@@ -13,9 +13,9 @@ import polars as pl
 
 from transforms.core.figures import FIGURES, DistrictFigures, figures
 from transforms.core.remainder import KEYS, after
-from transforms.marts.origin_result import LOST, origin_result
+from transforms.marts.origin_result import origin_result, standing
 from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, evaluate
-from transforms.rules.reading import Requirement, RuleSet
+from transforms.rules.reading import ORIGIN, Requirement, RuleSet
 from transforms.rules.reference import Reference
 
 CERTAIN, LIKELY, POSSIBLE, FAILS = 3, 2, 1, 0
@@ -74,7 +74,7 @@ def _minimal(judged: pl.DataFrame, best: dict[frozenset[str], int]) -> Iterator[
 def _members(sets: pl.DataFrame) -> pl.DataFrame:
     """area_id (a number), district_code, municipality_code."""
     numbered = sets.select("codes").with_row_index("area_id").with_columns(pl.col("area_id").cast(pl.Int64))
-    long = numbered.explode("codes", empty_as_null=True, keep_nulls=True).rename({"codes": "district_code"})
+    long = numbered.explode("codes").rename({"codes": "district_code"})
     return long.with_columns(pl.col("district_code").str.head(7).alias("municipality_code"))
 
 
@@ -127,20 +127,14 @@ def _origins(members: pl.DataFrame, ground: Ground) -> pl.DataFrame:
     taken = figures(members, KEYS, ground.known)
     rest = after(taken, members, ground.origin, ground.known)
     rows = origin_result(ground.rule_set, ground.origin, rest, ground.municipality, ground.reference)
-    loses = pl.col("verdict") == LOST if rule.reading == "loss" else pl.col("after_status") == NOT_MET
-    open_ = pl.col("verdict" if rule.reading == "loss" else "after_status") == UNDETERMINED
+    status = standing(rule.reading).fill_null(MET)
     for_good = [name for name in rule.requirements if not _can_recover(ground.rule_set.requirement(name))]
     return rows.select(
         "area_id",
-        pl.lit("origin").alias("requirement"),
-        pl.when(loses)
-        .then(pl.lit(NOT_MET))
-        .when(open_)
-        .then(pl.lit(UNDETERMINED))
-        .otherwise(pl.lit(MET))
-        .alias("status"),
+        pl.lit(ORIGIN).alias("requirement"),
+        status.alias("status"),
         pl.col("after_by_value").alias("by_value"),
-        (loses & pl.col("requirement").is_in(for_good)).alias("lost"),
+        ((status == NOT_MET) & pl.col("requirement").is_in(for_good)).alias("lost"),
     )
 
 

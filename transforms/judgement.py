@@ -13,12 +13,12 @@ from transforms.marts.joint_departure import joint_departure
 from transforms.marts.origin_result import TABLE as ORIGIN_RESULT
 from transforms.marts.origin_result import origin_result
 from transforms.marts.pending import pending
-from transforms.marts.requirement_result import ORIGIN, requirement_result
+from transforms.marts.requirement_result import requirement_result
 from transforms.marts.rule_arm import rule_arm
 from transforms.marts.sensitivity import sensitivity
 from transforms.marts.viable_group import viable_group
 from transforms.rules.procedure import fusion_exempt, in_federal_territory
-from transforms.rules.reading import RuleSet
+from transforms.rules.reading import ORIGIN, RuleSet
 from transforms.rules.reference import Reference, reference
 
 Frames = dict[str, pl.DataFrame]

@@ -44,7 +44,7 @@ def area_district(district: pl.DataFrame, candidates: pl.LazyFrame) -> pl.DataFr
     given = candidates.select(
         "area_id", "kind", pl.col("district_codes").str.split("|").alias("district_code")
     ).collect()
-    given = given.explode("district_code", empty_as_null=True, keep_nulls=True)
+    given = given.explode("district_code")
     known = district.select("district_code", "municipality_code", "refusal")
     members = given.join(known, on="district_code", how="left", validate="m:1")
     unknown = members.filter(pl.col("municipality_code").is_null())

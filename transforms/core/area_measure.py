@@ -5,10 +5,11 @@ A certified figure stands for both bases of population. A set's words (method, s
 
 import polars as pl
 
-from transforms.columns import AREA, EVIDENCE_LEVELS
+from transforms.columns import AREA, MEASURES, MEASURES_OF, weakest
 from transforms.core.district_measure import SHAPE
-from transforms.core.figures import DistrictFigures, figures
+from transforms.core.figures import COLUMNS, DistrictFigures, figures, shown
 from transforms.errors import UsageError
+from transforms.exact import cents
 from transforms.schema import Table
 
 TABLE = Table(
@@ -20,20 +21,6 @@ TABLE = Table(
     may_be_empty=True,
 )
 WHERE = "certificates.csv"
-# Which measures a certificate for a requirement replaces.
-CERTIFIES = {
-    "population": ("population_census", "population_estimate"),
-    "electorate": ("electorate",),
-    "urban_houses": ("urban_houses",),
-    "collection": ("collection_brl",),
-}
-_COLUMNS = {
-    "population_census": ("population_census",) * 3,
-    "population_estimate": ("population_estimate",) * 3,
-    "electorate": ("electorate_low", "electorate_value", "electorate_high"),
-    "urban_houses": ("urban_houses_low", "urban_houses_value", "urban_houses_high"),
-    "collection_brl": ("collection_low", "collection_value", "collection_high"),
-}
 
 
 def area_figures(area_district: pl.DataFrame, known: DistrictFigures, certificates: pl.DataFrame) -> pl.DataFrame:
@@ -43,12 +30,10 @@ def area_figures(area_district: pl.DataFrame, known: DistrictFigures, certificat
 
 def certify(wide: pl.DataFrame, certificates: pl.DataFrame) -> pl.DataFrame:
     """Certified values in place of the figures they certify. `certificates`: area_id, requirement, value."""
-    for requirement, measures in CERTIFIES.items():
-        scale = 100 if requirement == "collection" else 1
-        own = certificates.filter(pl.col("requirement") == requirement).select(
-            "area_id", (pl.col("value") * scale).cast(pl.Int64).alias("_certified")
-        )
-        columns = [column for measure in measures for column in dict.fromkeys(_COLUMNS[measure])]
+    for requirement, measures in MEASURES_OF.items():
+        value = cents(pl.col("value")) if requirement == "collection" else pl.col("value").cast(pl.Int64)
+        own = certificates.filter(requirement=requirement).select("area_id", value.alias("_certified"))
+        columns = dict.fromkeys(column for measure in measures for column in COLUMNS[measure])
         wide = (
             wide.join(own, on="area_id", how="left", validate="m:1")
             .with_columns(pl.coalesce("_certified", column).alias(column) for column in columns)
@@ -77,17 +62,14 @@ def area_measure(
     simulated: frozenset[str],
 ) -> pl.DataFrame:
     """Long. Evidence is the weakest of the districts', or `certified`; `simulated` where the certificate is."""
-    long = pl.concat([_figures_of(wide, measure, columns) for measure, columns in _COLUMNS.items()])
-    rank = {level: place for place, level in enumerate(EVIDENCE_LEVELS)}
+    long = pl.concat([wide.select("area_id", pl.lit(each).alias("measure"), *shown(each)) for each in MEASURES])
     joined = area_district.join(district_measure, on="district_code", validate="m:m")
     texts = ("method", "source", "reference_period", "gap")
     words = joined.group_by("area_id", "measure").agg(
         pl.col("unit").first(),
-        pl.col("evidence").replace_strict(rank, return_dtype=pl.Int64).max().alias("_rank"),
+        weakest(pl.col("evidence")),
         *(pl.col(text).drop_nulls().unique().sort().str.join("|").replace("", None).alias(text) for text in texts),
     )
-    levels = {place: level for level, place in rank.items()}
-    words = words.with_columns(pl.col("_rank").replace_strict(levels, return_dtype=pl.String).alias("evidence"))
     rows = long.join(words, on=["area_id", "measure"], how="left", validate="1:1")
     rows = rows.join(_certified_words(certificates, simulated), on=["area_id", "measure"], how="left", validate="1:1")
     is_certified = pl.col("_evidence").is_not_null()
@@ -99,19 +81,9 @@ def area_measure(
     return TABLE.conform(rows.with_columns(*replaced, gap))
 
 
-def _figures_of(wide: pl.DataFrame, measure: str, columns: tuple[str, ...]) -> pl.DataFrame:
-    scale = 100 if measure == "collection_brl" else 1
-    ends = zip(columns, ("low", "value", "high"), strict=True)
-    return wide.select(
-        "area_id",
-        pl.lit(measure).alias("measure"),
-        *((pl.col(column).cast(pl.Decimal(38, 5)) / scale).cast(pl.Decimal(24, 5)).alias(end) for column, end in ends),
-    )
-
-
 def _certified_words(certificates: pl.DataFrame, simulated: frozenset[str]) -> pl.DataFrame:
     evidence = "simulated" if "inputs_certificates" in simulated else "certified"
-    measures = pl.col("requirement").replace_strict(CERTIFIES, return_dtype=pl.List(pl.String))
+    measures = pl.col("requirement").replace_strict(MEASURES_OF, return_dtype=pl.List(pl.String))
     return certificates.select(
         "area_id",
         measures.alias("measure"),
@@ -119,4 +91,4 @@ def _certified_words(certificates: pl.DataFrame, simulated: frozenset[str]) -> p
         pl.lit("inputs_certificates").alias("_source"),
         pl.col("date").dt.to_string("iso").alias("_reference_period"),
         pl.lit(evidence).alias("_evidence"),
-    ).explode("measure", empty_as_null=True, keep_nulls=True)
+    ).explode("measure")

@@ -12,10 +12,15 @@ from transforms.apportion import largest_remainder
 from transforms.columns import DISTRICT, EVIDENCE, METHOD
 from transforms.core.municipality_collection import WHERE, stated
 from transforms.errors import UsageError
+from transforms.exact import cents, decimal
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Scope
 
-_BRL = {"kind": Kind.MONEY, "unit": Unit.BRL, "nullable": True}
+
+def _brl(name: str, description: str, label: str) -> Column:
+    return Column(name, Kind.MONEY, description, label, Unit.BRL, nullable=True)
+
+
 TABLE = Table(
     name="core.district_collection",
     title="Arrecadação estadual por distrito",
@@ -23,9 +28,9 @@ TABLE = Table(
     key=("district_code",),
     columns=(
         DISTRICT,
-        Column(name="low", description="The least it can be.", label="Mínimo", **_BRL),
-        Column(name="value", description="Stated, or apportioned.", label="Valor", **_BRL),
-        Column(name="high", description="The most it can be.", label="Máximo", **_BRL),
+        _brl("low", "The least it can be.", "Mínimo"),
+        _brl("value", "Stated, or apportioned.", "Valor"),
+        _brl("high", "The most it can be.", "Máximo"),
         METHOD,
         EVIDENCE,
     ),
@@ -83,12 +88,12 @@ def district_collection(
 
 
 def _apportioned(joined: pl.DataFrame) -> pl.DataFrame:
-    """The município's collection in cents, by the first weight that any of its districts has."""
-    cents = joined.with_columns((pl.col("_whole") * 100).cast(pl.Int64).alias("_cents"))
+    """The município's collection shared out to the cent, by the first weight that any of its districts has."""
+    whole = joined.with_columns(cents(pl.col("_whole")).alias("_cents"))
     shares, methods = [], []
     for column, word in WEIGHTS.items():
-        share = largest_remainder(cents, total="_cents", weight=column, group="municipality_code", tie="district_code")
-        shares.append((pl.lit(share).cast(pl.Decimal(20, 2)) / 100).cast(Kind.MONEY.polars))
+        share = largest_remainder(whole, total="_cents", weight=column, group="municipality_code", tie="district_code")
+        shares.append(decimal(pl.lit(share), 2))
         methods.append(pl.when(pl.lit(share).is_not_null()).then(pl.lit(f"the município's collection by {word}")))
     return joined.with_columns(
         pl.coalesce(shares).alias("_share"), pl.coalesce([*methods, pl.lit("no figure")]).alias("_method")

@@ -7,7 +7,7 @@ district's private dwellings are all that is known.
 
 import polars as pl
 
-from transforms.columns import DISTRICT, EVIDENCE, METHOD, SOURCE
+from transforms.columns import DISTRICT, ENDS, EVIDENCE, METHOD, SOURCE
 from transforms.core.urban_cluster_district import HIGH, LOW, REACH_M, VALUE
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources.ibge_addresses import NAME as ADDRESSES
@@ -71,7 +71,7 @@ def district_houses(
 ) -> pl.DataFrame:
     """The largest of core.urban_cluster_district by district. `population`: district_code, private_dwellings."""
     largest = parts.group_by("district_code").agg(
-        pl.col("low", "value", "high").max(), pl.len().alias("clusters"), pl.col("method").first().alias("how")
+        pl.col(ENDS).max(), pl.len().alias("clusters"), pl.col("method").first().alias("how")
     )
     with_sectors = sectors.select("district_code").unique().with_columns(has_sectors=pl.lit(value=True)).collect()
     joined = (

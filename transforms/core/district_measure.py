@@ -10,6 +10,7 @@ import polars as pl
 
 from transforms.columns import (
     DISTRICT,
+    ENDS,
     EVIDENCE,
     HIGH,
     LOW,
@@ -20,7 +21,8 @@ from transforms.columns import (
     UNIT,
     VALUE,
 )
-from transforms.core.figures import FIGURES, DistrictFigures
+from transforms.core.figures import FIGURES, DistrictFigures, shown
+from transforms.exact import cents
 from transforms.schema import Column, Kind, Table
 
 GAP = Column("gap", Kind.TEXT, "What is not known about the figure; empty if nothing.", "Lacuna", nullable=True)
@@ -44,16 +46,15 @@ def district_figures(
     collection: pl.DataFrame,
 ) -> pl.DataFrame:
     """Wide, one row per district: FIGURES in whole numbers, and `places`, `clustered`, `collection_stated`."""
-    ends = ("low", "value", "high")
     wide = district.select("district_code", "municipality_code")
-    voters = electorate.select("district_code", "places", *(pl.col(e).alias(f"electorate_{e}") for e in ends))
+    voters = electorate.select("district_code", "places", *(pl.col(end).alias(f"electorate_{end}") for end in ENDS))
     clusters = houses.select(
-        "district_code", "clustered", *(pl.col(e).cast(pl.Int64).alias(f"urban_houses_{e}") for e in ends)
+        "district_code", "clustered", *(pl.col(end).cast(pl.Int64).alias(f"urban_houses_{end}") for end in ENDS)
     )
     money = collection.select(
         "district_code",
         pl.col("evidence").is_in(["certified", "official"]).alias("collection_stated"),
-        *((pl.col(e) * 100).cast(pl.Int64).alias(f"collection_{e}") for e in ends),
+        *(cents(pl.col(end)).alias(f"collection_{end}") for end in ENDS),
     )
     for other in (
         population.select("district_code", "population_census", "population_estimate"),
@@ -73,7 +74,7 @@ def known_figures(
         "municipality_code",
         "electorate",
         "unassigned",
-        (pl.col("collection_brl") * 100).cast(pl.Int64).alias("collection"),
+        cents(pl.col("collection_brl")).alias("collection"),
     )
     flagged = polling_place.filter(pl.col("district_code").is_not_null() & (pl.col("points_to") != ""))
     pointers = flagged.select(
@@ -82,11 +83,11 @@ def known_figures(
         "district_code",
         "voters",
         pl.col("points_to").str.split("|"),
-    ).explode("points_to", empty_as_null=True, keep_nulls=True)
+    ).explode("points_to")
     crossing = urban_cluster.filter(pl.col("district_codes").str.contains("|", literal=True))
     crossings = crossing.select(
-        "cluster_id", pl.col("district_codes").str.split("|").alias("district_code"), "low", "value", "high"
-    ).explode("district_code", empty_as_null=True, keep_nulls=True)
+        "cluster_id", pl.col("district_codes").str.split("|").alias("district_code"), *ENDS
+    ).explode("district_code")
     return DistrictFigures(districts, totals, pointers, crossings)
 
 
@@ -144,7 +145,7 @@ def district_measure(
     names = ["district_code", *(column.name for column in SHAPE)]
     rows = pl.concat([part.select(names) for part in parts])
     is_simulated = pl.col("source").str.split("|").list.eval(pl.element().is_in(list(simulated))).list.any()
-    known = pl.any_horizontal(pl.col("low", "value", "high").is_not_null())
+    known = pl.any_horizontal(pl.col(ENDS).is_not_null())
     evidence = (
         pl.when(~known).then(pl.lit("missing")).when(is_simulated).then(pl.lit("simulated")).otherwise("evidence")
     )
@@ -170,16 +171,8 @@ UNSURE: Mapping[str, pl.Expr] = {
 def _long(
     districts: pl.DataFrame, measure: str, unit: str, method: str, source: str, period: str | None, evidence: str
 ) -> pl.DataFrame:
-    exact = pl.Decimal(24, 5)
-    scale = 100 if unit == "BRL" else 1
-    name = measure.removesuffix("_brl")
-    ends = [name] * 3 if measure.startswith("population") else [f"{name}_{end}" for end in ("low", "value", "high")]
-    figures = [
-        (pl.col(column).cast(pl.Decimal(38, 5)) / scale).cast(exact).alias(end)
-        for column, end in zip(ends, ("low", "value", "high"), strict=True)
-    ]
     text = {"measure": measure, "unit": unit, "method": method, "source": source, "evidence": evidence}
-    return districts.select("district_code", "places", *figures).with_columns(
+    return districts.select("district_code", "places", *shown(measure)).with_columns(
         *(pl.lit(value).alias(column) for column, value in text.items()),
         pl.lit(period, dtype=pl.String).alias("reference_period"),
         pl.lit(None, dtype=pl.String).alias("gap"),

@@ -8,18 +8,21 @@ is apportioned can be anything up to each município's whole.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import polars as pl
 
-FIGURES = (
-    "population_census",
-    "population_estimate",
-    *(
-        f"{measure}_{end}"
-        for measure in ("electorate", "urban_houses", "collection")
-        for end in ("low", "value", "high")
-    ),
-)
+from transforms.columns import ENDS, MEASURES
+from transforms.exact import exact
+
+# By measure, the columns of its low, value and high. Population is counted: its bounds are the figure itself.
+COLUMNS = {
+    measure: [measure] * 3
+    if measure.startswith("population")
+    else [f"{measure.removesuffix('_brl')}_{end}" for end in ENDS]
+    for measure in MEASURES
+}
+FIGURES = tuple(dict.fromkeys(chain.from_iterable(COLUMNS.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +49,16 @@ def figures(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) 
     joined = members.select(*key, "district_code").join(districts, on="district_code", how="left", validate="m:1")
     by_municipality = _by_municipality(joined, key, known)
     wide = joined.group_by(key).agg(
-        _total("population_census"),
-        _total("population_estimate"),
+        total("population_census"),
+        total("population_estimate"),
         _at_least("electorate_low"),
-        _total("electorate_value"),
+        total("electorate_value"),
         pl.col("urban_houses_low", "urban_houses_value").max(),
         pl.when(pl.col("clustered").all() & pl.col("urban_houses_high").is_not_null().all())
         .then(pl.col("urban_houses_high").max())
-        .otherwise(_total("urban_houses_high"))
+        .otherwise(total("urban_houses_high"))
         .alias("urban_houses_high"),
-        _total("collection_value"),
+        total("collection_value"),
     )
     wide = wide.join(by_municipality, on=key, how="left", validate="1:1")
     wide = wide.join(_pointing_in(joined, key, known), on=key, how="left", validate="1:1")
@@ -71,10 +74,13 @@ def figures(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) 
     ).select(*key, *FIGURES)
 
 
-_ENDS = ("low", "value", "high")
+def shown(measure: str) -> list[pl.Expr]:
+    """The low, value and high of a measure as readers see them, from the columns of FIGURES."""
+    scale = 100 if measure == "collection_brl" else 1
+    return [exact(pl.col(column), scale).alias(end) for column, end in zip(COLUMNS[measure], ENDS, strict=True)]
 
 
-def _total(column: str) -> pl.Expr:
+def total(column: str) -> pl.Expr:
     """The sum; unknown where any part is (a part left out would make the whole look smaller)."""
     return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).sum()).alias(column)
 
@@ -106,9 +112,9 @@ def _by_municipality(joined: pl.DataFrame, key: list[str], known: DistrictFigure
         pl.when("_all_stated").then("_stated").otherwise(whole).alias("_high"),
     )
     return parts.group_by(key).agg(
-        _total("_electorate").alias("electorate_high"),
+        total("_electorate").alias("electorate_high"),
         _at_least("_low").alias("collection_low"),
-        _total("_high").alias("collection_high"),
+        total("_high").alias("collection_high"),
     )
 
 
@@ -135,7 +141,7 @@ def _crossings(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> 
     """The largest cluster that crosses district borders inside the set: whole, if the set has all its districts;
     of one that it has two or more of, no more than the whole.
     """
-    sizes = known.crossings.group_by("cluster_id").agg(pl.len().alias("_size"), pl.col(_ENDS).first())
+    sizes = known.crossings.group_by("cluster_id").agg(pl.len().alias("_size"), pl.col(ENDS).first())
     found = joined.select(*key, "district_code").join(
         known.crossings.select("cluster_id", "district_code"), on="district_code"
     )

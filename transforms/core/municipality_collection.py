@@ -8,11 +8,12 @@ from decimal import Decimal
 
 import polars as pl
 
-from transforms.columns import MUNICIPALITY
+from transforms.columns import MUNICIPALITY, weakest
 from transforms.errors import UsageError
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Scope
 
+QUALITIES = ("certificado", "declarado", "estimado")  # from the strongest to the weakest
 TABLE = Table(
     name="core.municipality_collection",
     title="Arrecadação estadual por município",
@@ -22,7 +23,7 @@ TABLE = Table(
         MUNICIPALITY,
         Column("fiscal_year", Kind.INTEGER, "Fiscal year.", "Exercício", Unit.COUNT),
         Column("value", Kind.MONEY, "State taxes collected in the município.", "Arrecadação", Unit.BRL, source="valor"),
-        Column("quality", Kind.TEXT, "As the file says.", "Qualidade", values=("certificado", "declarado", "estimado")),
+        Column("quality", Kind.TEXT, "As the file says.", "Qualidade", values=QUALITIES),
     ),
     may_be_empty=True,
 )
@@ -44,15 +45,7 @@ def stated(collections: pl.LazyFrame, scope: Scope, level: str) -> pl.DataFrame:
     ).collect()
     total = pl.col("tax") == TOTAL
     chosen = rows.filter(total | ~total.any().over(keys)).filter(pl.col("value").is_not_null().all().over(keys))
-    weakest = pl.col("quality").replace_strict(QUALITIES, return_dtype=pl.Int64).max()
-    return (
-        chosen.group_by(keys)
-        .agg(pl.col("value").sum(), weakest.replace_strict(dict(enumerate(QUALITIES)), return_dtype=pl.String))
-        .sort(keys)
-    )
-
-
-QUALITIES = {"certificado": 0, "declarado": 1, "estimado": 2}
+    return chosen.group_by(keys).agg(pl.col("value").sum(), weakest(pl.col("quality"), QUALITIES)).sort(keys)
 
 
 def municipality_collection(

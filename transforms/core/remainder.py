@@ -6,24 +6,25 @@ area surely has, the remainder surely lacks. Its urban centre is its own: the la
 
 import polars as pl
 
+from transforms.columns import ENDS
 from transforms.core.area_measure import certify
-from transforms.core.figures import FIGURES, DistrictFigures, figures
+from transforms.core.figures import COLUMNS, FIGURES, DistrictFigures, figures
+from transforms.exact import cents
 
 KEYS = ["area_id", "municipality_code"]
-_HOUSES = ("urban_houses_low", "urban_houses_value", "urban_houses_high")
+_HOUSES = COLUMNS["urban_houses"]
 
 
 def before(municipality: pl.DataFrame, known: DistrictFigures) -> pl.DataFrame:
     """One row per município: its FIGURES as they stand."""
     members = known.districts.select("municipality_code", "district_code")
     houses = figures(members, ["municipality_code"], known).select("municipality_code", *_HOUSES)
-    cents = (pl.col("collection_brl") * 100).cast(pl.Int64)
     totals = municipality.select(
         "municipality_code",
         "population_census",
         "population_estimate",
-        *(pl.col("electorate").alias(f"electorate_{end}") for end in ("low", "value", "high")),
-        *(cents.alias(f"collection_{end}") for end in ("low", "value", "high")),
+        *(pl.col("electorate").alias(f"electorate_{end}") for end in ENDS),
+        *(cents(pl.col("collection_brl")).alias(f"collection_{end}") for end in ENDS),
     )
     return totals.join(houses, on="municipality_code", validate="1:1").select("municipality_code", *FIGURES)
 

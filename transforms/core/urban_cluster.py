@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from transforms.columns import ENDS
+from transforms.core.figures import total
 from transforms.core.urban_cluster_district import (
     CLUSTER,
     CLUSTER_METHOD,
@@ -36,9 +38,6 @@ TABLE = Table(
 
 def urban_cluster(parts: pl.DataFrame) -> pl.DataFrame:
     """The rows of core.urban_cluster_district, summed by centre; a bound is unknown where a part's is."""
-    ends = [
-        pl.when(pl.col(end).is_not_null().all()).then(pl.col(end).sum()).alias(end) for end in ("low", "value", "high")
-    ]
     mean = [
         ((pl.col(axis) * pl.col("value")).sum() / pl.col("value").filter(pl.col(axis).is_not_null()).sum())
         .round(6)
@@ -49,5 +48,10 @@ def urban_cluster(parts: pl.DataFrame) -> pl.DataFrame:
     return TABLE.conform(
         parts.sort("cluster_id", "district_code")
         .group_by("cluster_id", "method")
-        .agg(pl.col("district_code").str.join("|").alias("district_codes"), *ends, pl.col("sectors").sum(), *mean)
+        .agg(
+            pl.col("district_code").str.join("|").alias("district_codes"),
+            *map(total, ENDS),
+            pl.col("sectors").sum(),
+            *mean,
+        )
     )

@@ -17,6 +17,7 @@ import polars as pl
 
 from transforms import geometry
 from transforms.columns import DISTRICT
+from transforms.core.figures import total
 from transforms.schema import Column, Kind, Table, Unit
 
 REACH_M = 1000
@@ -153,7 +154,7 @@ def _by_address(cells: pl.DataFrame, placed: pl.DataFrame, urban: pl.DataFrame, 
     first = placed.unique("group", keep="first", maintain_order=True)
     turn = pl.col("sector_code").cum_count().over("sector_code")
     name = pl.when(turn == 1).then("sector_code").otherwise(pl.format("{}-{}", "sector_code", turn))
-    total = cells.group_by("sector_code").agg(pl.col("houses").sum().alias("total"))
+    of_sector = cells.group_by("sector_code").agg(pl.col("houses").sum().alias("total"))
     sectors = (
         placed.join(first.select("group", cluster_id=name), on="group", validate="m:1")
         .group_by("cluster_id", "sector_code")
@@ -161,7 +162,7 @@ def _by_address(cells: pl.DataFrame, placed: pl.DataFrame, urban: pl.DataFrame, 
             pl.col("houses").sum().alias("inside"),
             *((pl.col(axis) * pl.col("houses")).sum().alias(axis) for axis in ("latitude", "longitude")),
         )
-        .join(total, on="sector_code", validate="m:1")
+        .join(of_sector, on="sector_code", validate="m:1")
         .join(urban, on="sector_code", validate="m:1")
         .sort("cluster_id", "sector_code")
     )
@@ -170,7 +171,7 @@ def _by_address(cells: pl.DataFrame, placed: pl.DataFrame, urban: pl.DataFrame, 
     centres = sectors.group_by("cluster_id", "district_code").agg(
         pl.min_horizontal(pl.col("known").filter(whole).sum(), value).alias("low"),
         value.alias("value"),
-        _total("dwellings").alias("high"),
+        total("dwellings").alias("high"),
         pl.len().alias("sectors"),
         *((pl.col(axis).sum() / value).round(6).alias(axis) for axis in ("latitude", "longitude")),
     )
@@ -197,12 +198,7 @@ def _in_centres(sectors: pl.DataFrame, method: str) -> pl.DataFrame:
     return sectors.group_by("cluster_id", "district_code").agg(
         pl.col("known").sum().alias("low"),
         pl.when(told).then(pl.col("known").sum()).alias("value"),
-        _total("dwellings").alias("high"),
+        total("dwellings").alias("high"),
         pl.lit(method).alias("method"),
         pl.len().alias("sectors"),
     )
-
-
-def _total(column: str) -> pl.Expr:
-    """The sum; unknown where any part is."""
-    return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).sum())

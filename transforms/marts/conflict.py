@@ -11,11 +11,11 @@ from itertools import combinations
 
 import polars as pl
 
-from transforms.core.figures import FIGURES, DistrictFigures, figures
+from transforms.core.figures import FIGURES, DistrictFigures, figures, total
 from transforms.core.remainder import KEYS, after
-from transforms.marts.origin_result import LOST, origin_result
+from transforms.marts.origin_result import origin_result, standing
 from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED
-from transforms.rules.reading import RuleSet
+from transforms.rules.reading import Reading, RuleSet
 from transforms.rules.reference import Reference
 
 EXACT_UP_TO = 12
@@ -84,11 +84,7 @@ def _disjoint_sets(areas: Sequence[str], districts: Mapping[str, frozenset[str]]
 
 def _together(parts: pl.DataFrame, members: pl.DataFrame, known: DistrictFigures) -> pl.DataFrame:
     """What each set takes: its areas' figures summed, and no more voters or money than its districts can have."""
-    summed = (
-        parts.group_by("set_id", "municipality_code")
-        .agg(pl.when(pl.col(name).is_not_null().all()).then(pl.col(name).sum()).alias(name) for name in FIGURES)
-        .rename({"set_id": "area_id"})
-    )
+    summed = parts.group_by("set_id", "municipality_code").agg(map(total, FIGURES)).rename({"set_id": "area_id"})
     union = figures(members, KEYS, known).select(*KEYS, pl.col("electorate_high", "collection_high").name.suffix("_"))
     capped = [
         pl.max_horizontal(f"{measure}_low", pl.min_horizontal(f"{measure}_high", f"{measure}_high_")).alias(
@@ -99,12 +95,11 @@ def _together(parts: pl.DataFrame, members: pl.DataFrame, known: DistrictFigures
     return summed.join(union, on=KEYS, validate="1:1").with_columns(capped).select(*KEYS, *FIGURES)
 
 
-def _verdicts(judged: pl.DataFrame, reading: str) -> dict[str, str]:
-    loss = reading == "loss"
-    loses = pl.col("verdict") == LOST if loss else pl.col("after_status") == NOT_MET
-    open_ = pl.col("verdict" if loss else "after_status") == UNDETERMINED
+def _verdicts(judged: pl.DataFrame, reading: Reading) -> dict[str, str]:
+    stands = standing(reading)
+    lost, open_ = (stands == NOT_MET).any(), (stands == UNDETERMINED).any()
     rows = judged.group_by("area_id").agg(
-        pl.when(loses.any()).then(pl.lit(NOT_MET)).when(open_.any()).then(pl.lit(UNDETERMINED)).otherwise(pl.lit(MET))
+        pl.when(lost).then(pl.lit(NOT_MET)).when(open_).then(pl.lit(UNDETERMINED)).otherwise(pl.lit(MET))
     )
     return dict(rows.iter_rows())
 

@@ -2,11 +2,12 @@
 
 import polars as pl
 
-from transforms.columns import AREA, AREA_NAME, EVIDENCE, RULE_SET, UF
+from transforms.columns import AREA, AREA_NAME, EVIDENCE, RULE_SET, UF, weakest
 from transforms.core.area import KINDS
-from transforms.marts.requirement_result import STATUSES, weakest
+from transforms.exact import decimal
+from transforms.marts.requirement_result import STATUSES
 from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED
-from transforms.rules.reading import RuleSet
+from transforms.rules.reading import ORIGIN, RuleSet
 from transforms.schema import Column, Kind, Table, Unit
 
 AREA_STATUSES = ("eligible", "undetermined", "ineligible")
@@ -114,7 +115,7 @@ def eligibility(
         pl.coalesce("population_estimate", "population_census").alias("population"),
         pl.col("electorate_value").alias("electorate"),
         pl.col("urban_houses_value").alias("urban_houses"),
-        (pl.col("collection_value").cast(pl.Decimal(38, 2)) / 100).cast(pl.Decimal(18, 2)).alias("collection_brl"),
+        decimal(pl.col("collection_value"), 2).alias("collection_brl"),
     )
     rows = area
     for other in (origins, values, _verdicts(rule_set, requirements), conflicts):
@@ -159,7 +160,7 @@ def _verdicts(rule_set: RuleSet, requirements: pl.DataFrame) -> pl.DataFrame:
             likely_or_met.all().alias("_likely"),
             pl.when(has_margin.any()).then(closest).alias("binding_requirement"),
             pl.col("margin").min().alias("smallest_margin"),
-            status.filter(pl.col("requirement") == "origin").first().alias("origin_status"),
+            status.filter(pl.col("requirement") == ORIGIN).first().alias("origin_status"),
             weakest(pl.col("evidence")).alias("weakest_evidence"),
         )
         .with_columns(
@@ -187,11 +188,9 @@ def _verdicts(rule_set: RuleSet, requirements: pl.DataFrame) -> pl.DataFrame:
 
 def ranked(rows: pl.DataFrame) -> pl.DataFrame:
     """With `rank`: status, likely, requirements met, smallest margin, population; equal on all of them share it."""
-    status = pl.col("status").replace_strict({s: i for i, s in enumerate(AREA_STATUSES)}, return_dtype=pl.Int64)
-    likely = pl.col("likely").replace_strict({s: i for i, s in enumerate(LIKELY)}, default=-1, return_dtype=pl.Int64)
     keys = {
-        "_status": status,
-        "_likely": likely,
+        "_status": pl.col("status").cast(pl.Enum(AREA_STATUSES)),
+        "_likely": pl.col("likely").cast(pl.Enum(LIKELY)),
         "_met": -pl.col("requirements_met").cast(pl.Int64),
         "_margin": -pl.col("smallest_margin"),
         "_population": -pl.col("population"),

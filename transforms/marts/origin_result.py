@@ -2,9 +2,10 @@
 
 import polars as pl
 
-from transforms.columns import AREA, MUNICIPALITY, MUNICIPALITY_NAME, RULE_SET
+from transforms.columns import AREA, ENDS, MUNICIPALITY, MUNICIPALITY_NAME, RULE_SET
+from transforms.core.remainder import KEYS
 from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, evaluate
-from transforms.rules.reading import RuleSet
+from transforms.rules.reading import Reading, RuleSet
 from transforms.rules.reference import Reference
 from transforms.schema import Column, Kind, Table, Unit
 
@@ -43,7 +44,6 @@ TABLE = Table(
     ),
     may_be_empty=True,
 )
-_ENDS = ("low", "value", "high")
 _MORE: dict[str, pl.DataType] = {
     "before_status": pl.String(),
     "after_status": pl.String(),
@@ -69,10 +69,10 @@ def origin_result(
         had = evaluate(requirement, before, reference, ["municipality_code"]).select(
             "municipality_code",
             pl.col("status").alias("before_status"),
-            *(pl.col(e).alias(f"before_{e}") for e in _ENDS),
+            *(pl.col(end).alias(f"before_{end}") for end in ENDS),
         )
-        keeps = evaluate(requirement, after, reference, ["area_id", "municipality_code"]).rename(
-            {end: f"after_{end}" for end in _ENDS} | {"by_value": "after_by_value", "status": "after_status"}
+        keeps = evaluate(requirement, after, reference, KEYS).rename(
+            {end: f"after_{end}" for end in ENDS} | {"by_value": "after_by_value", "status": "after_status"}
         )
         found.append(
             keeps.join(had, on="municipality_code", how="left", validate="m:1").with_columns(
@@ -100,3 +100,11 @@ def _verdict(before: pl.Expr, after: pl.Expr) -> pl.Expr:
         .then(pl.lit(LOST))
         .otherwise(pl.lit(UNDETERMINED))
     )
+
+
+def standing(reading: Reading) -> pl.Expr:
+    """How a row bears on its area: met, not_met or undetermined; null where there never was anything to lose."""
+    if reading == "strict":
+        return pl.col("after_status")
+    found = {KEPT: MET, LOST: NOT_MET, UNDETERMINED: UNDETERMINED}
+    return pl.col("verdict").replace_strict(found, default=None, return_dtype=pl.String)

@@ -7,9 +7,9 @@ import polars as pl
 from transforms.columns import (
     AREA,
     EVIDENCE,
-    EVIDENCE_LEVELS,
     HIGH,
     LOW,
+    MEASURES_OF,
     METHOD,
     REFERENCE_PERIOD,
     RULE_SET,
@@ -17,13 +17,13 @@ from transforms.columns import (
     UNIT,
     VALUE,
 )
-from transforms.marts.origin_result import LOST
-from transforms.rules.evaluator import NOT_MET, UNDETERMINED, evaluate
-from transforms.rules.reading import Origin, RuleSet
+from transforms.marts.origin_result import standing
+from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, evaluate
+from transforms.rules.reading import ORIGIN, Origin, RuleSet
 from transforms.rules.reference import Reference
 from transforms.schema import Column, Kind, Table, Unit
 
-STATUSES = ("met", "not_met", "undetermined")
+STATUSES = (MET, NOT_MET, UNDETERMINED)
 INDICATIONS = ("likely_met", "likely_not_met")
 REQUIREMENT = Column("requirement", Kind.TEXT, "Name of the requirement in its rule set.", "Requisito")
 TABLE = Table(
@@ -71,14 +71,6 @@ TABLE = Table(
     ),
     may_be_empty=True,
 )
-ORIGIN = "origin"
-# The measures whose evidence, method and source a requirement's row shows.
-SHOWN = {
-    "population": ("population_estimate", "population_census"),
-    "electorate": ("electorate",),
-    "urban_houses": ("urban_houses",),
-    "collection": ("collection_brl",),
-}
 
 
 def requirement_result(
@@ -92,7 +84,7 @@ def requirement_result(
     judged = []
     for requirement in rule_set.requirements:
         rows = evaluate(requirement, areas, reference, ["area_id"])
-        words = _words(area_measure, SHOWN.get(requirement.measure, ()))
+        words = _words(area_measure, MEASURES_OF.get(requirement.measure, ()))
         rows = rows.join(words, on="area_id", how="left", validate="1:1")
         judged.append(
             rows.with_columns(
@@ -135,12 +127,9 @@ def _reason() -> pl.Expr:
 
 def _origin_rows(rule_set: RuleSet, origin: Origin, areas: pl.DataFrame, origins: pl.DataFrame) -> pl.DataFrame:
     """Met if nothing is lost (reading loss) or every remainder meets all (strict); not met if any loses; else open."""
-    if origin.reading == "loss":
-        verdict, lost = pl.col("verdict"), pl.col("verdict") == LOST
-    else:
-        verdict, lost = pl.col("after_status"), pl.col("after_status") == NOT_MET
-    open_ = verdict == UNDETERMINED
-    names = pl.format("{} ({}: {})", "municipality_name", "requirement", verdict)
+    lost, open_ = standing(origin.reading) == NOT_MET, standing(origin.reading) == UNDETERMINED
+    told = "verdict" if origin.reading == "loss" else "after_status"
+    names = pl.format("{} ({}: {})", "municipality_name", "requirement", told)
     summary = origins.group_by("area_id").agg(
         lost.any().alias("_lost"),
         open_.any().alias("_open"),
@@ -153,7 +142,7 @@ def _origin_rows(rule_set: RuleSet, origin: Origin, areas: pl.DataFrame, origins
         .then(pl.lit(NOT_MET))
         .when(pl.col("_open").fill_null(True))
         .then(pl.lit(UNDETERMINED))
-        .otherwise(pl.lit("met"))
+        .otherwise(pl.lit(MET))
     )
     by_value = pl.when(pl.col("_fails")).then(pl.lit(False)).when(~pl.col("_unknown")).then(pl.lit(True))
     rows = (
@@ -168,16 +157,5 @@ def _origin_rows(rule_set: RuleSet, origin: Origin, areas: pl.DataFrame, origins
         "status",
         _indication(pl.col("status"), by_value).alias("indication"),
         pl.lit("|".join(dict.fromkeys(r.body for r in rule_set.requirements))).alias("competent_body"),
-        pl.when(pl.col("status") != "met").then("_names").alias("reason"),
-    )
-
-
-def weakest(evidence: pl.Expr) -> pl.Expr:
-    """The weakest evidence of a group of rows."""
-    rank = {level: place for place, level in enumerate(EVIDENCE_LEVELS)}
-    back = {place: level for level, place in rank.items()}
-    return (
-        evidence.replace_strict(rank, default=None, return_dtype=pl.Int64)
-        .max()
-        .replace_strict(back, default=None, return_dtype=pl.String)
+        pl.when(pl.col("status") != MET).then("_names").alias("reason"),
     )

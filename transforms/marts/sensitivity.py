@@ -7,11 +7,12 @@ origin decides, the figure is the remainder's. An undetermined area waits for da
 import polars as pl
 
 from transforms.columns import AREA, RULE_SET
+from transforms.core.remainder import KEYS
+from transforms.exact import BIG, big, decimal, divide_half_even, exact
 from transforms.marts.eligibility import AREA_STATUSES
-from transforms.marts.origin_result import KEPT, LOST
-from transforms.marts.requirement_result import ORIGIN
-from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, UNITS, big, decimal, divide_half_even
-from transforms.rules.reading import RuleSet
+from transforms.marts.origin_result import standing
+from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, UNITS
+from transforms.rules.reading import ORIGIN, RuleSet
 from transforms.rules.reference import SCALE, Reference
 from transforms.rules.slack import HARMS, HELPS, slack
 from transforms.schema import Column, Kind, Table, Unit
@@ -81,9 +82,7 @@ def sensitivity(
     spared = pl.col("harm").is_null() | (pl.col("leaves") < pl.col("harm"))
     chosen = (
         known.filter((undoes | (mends & spared)) & (pl.col("leaves") > 0))
-        .sort(
-            "area_id", pl.col("leaves").cast(pl.Int128) * _SHARE // pl.col("base"), "place", "measure", nulls_last=True
-        )
+        .sort("area_id", pl.col("leaves").cast(BIG) * _SHARE // pl.col("base"), "place", "measure", nulls_last=True)
         .group_by("area_id", maintain_order=True)
         .first()
         .select(*_MOVE, "thing")
@@ -102,17 +101,15 @@ def _own(rule_set: RuleSet, requirements: pl.DataFrame, areas: pl.DataFrame, ref
 
 def _rest(rule_set: RuleSet, origins: pl.DataFrame, remainder: pl.DataFrame, reference: Reference) -> pl.DataFrame:
     """The moves of what remains of each origin; `now`: whether it keeps the requirement, or loses it."""
-    keys = ["area_id", "municipality_code"]
-    wanted = rule_set.origin.requirements if rule_set.origin is not None else ()
-    moves = [slack(rule_set.requirement(name), remainder, reference, keys) for name in wanted]
-    verdict = {KEPT: MET, LOST: NOT_MET, UNDETERMINED: UNDETERMINED}
-    now = pl.col("verdict").replace_strict(verdict, default=None, return_dtype=pl.String)
-    if rule_set.origin is not None and rule_set.origin.reading == "strict":
-        now = pl.col("after_status")
-    judged = origins.select(*keys, "requirement", now.alias("now"), (pl.col("before_status") == MET).alias("had"))
+    rule = rule_set.origin
+    if rule is None:
+        return _placed(pl.DataFrame(schema=_MOVE | {"now": pl.String()}), rule_set, ORIGIN)
+    moves = [slack(rule_set.requirement(name), remainder, reference, KEYS) for name in rule.requirements]
+    now, had = standing(rule.reading), pl.col("before_status") == MET
+    judged = origins.select(*KEYS, "requirement", now.alias("now"), had.alias("had"))
     known = pl.concat([pl.DataFrame(schema=_MOVE), *(move for move in moves if move.width)], how="diagonal")
-    joined = known.join(judged, on=[*keys, "requirement"], validate="m:1")
-    if rule_set.origin is not None and rule_set.origin.reading == "loss":  # what it may never have had is no sure loss
+    joined = known.join(judged, on=[*KEYS, "requirement"], validate="m:1")
+    if rule.reading == "loss":  # what it may never have had is no sure loss
         sure = pl.when((pl.col("effect") == HELPS) | pl.col("had")).then("settles")
         joined = joined.with_columns(sure.alias("settles"))
     return _placed(joined.drop("had"), rule_set, ORIGIN)
@@ -151,8 +148,8 @@ def _described(rows: pl.DataFrame, rule_set: RuleSet) -> pl.DataFrame:
         .otherwise(pl.when(mended).then(pl.lit("eligible")).otherwise(pl.lit("undetermined")))
     )
     scale = pl.col("measure").replace_strict(SCALE, default=1, return_dtype=pl.Int64)
-    base = pl.when(pl.col("base") > 0).then("base").cast(pl.Int128)
-    share = divide_half_even(pl.col("leaves").cast(pl.Int128) * big(10_000), base)
+    base = pl.when(pl.col("base") > 0).then("base").cast(BIG)
+    share = divide_half_even(pl.col("leaves").cast(BIG) * big(10_000), base)
     note = (
         pl.when(found)
         .then(pl.lit(None, dtype=pl.String))
@@ -167,10 +164,8 @@ def _described(rows: pl.DataFrame, rule_set: RuleSet) -> pl.DataFrame:
     return rows.with_columns(
         pl.lit(rule_set.id).alias("rule_set"),
         pl.col("municipality_code").replace("", None),
-        *(
-            (pl.col(step).cast(pl.Decimal(38, 5)) / scale).alias(name)
-            for step, name in (("leaves", "amount"), ("settles", "sure_amount"))
-        ),
+        exact(pl.col("leaves"), scale).alias("amount"),
+        exact(pl.col("settles"), scale).alias("sure_amount"),
         pl.col("measure").replace_strict(UNITS, default=None, return_dtype=pl.String).alias("unit"),
         decimal(share, 4).alias("share"),
         pl.when(found).then(becomes).alias("becomes"),

@@ -136,9 +136,7 @@ def _named(found: pl.DataFrame, district: pl.DataFrame) -> pl.DataFrame:
         pl.col("open").alias("undetermined"),
         pl.lit(0).alias("requirements_met"),
     )
-    members = numbered.select("set", pl.col("codes").alias("district_code")).explode(
-        "district_code", empty_as_null=True, keep_nulls=True
-    )
+    members = numbered.select("set", pl.col("codes").alias("district_code")).explode("district_code")
     origin = pl.col("municipality_code").sort().unique(maintain_order=True)
     names = (
         members.join(district, on="district_code", validate="m:1")

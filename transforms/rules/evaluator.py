@@ -15,19 +15,16 @@ from math import lcm
 
 import polars as pl
 
+from transforms.columns import ENDS
+from transforms.exact import BIG, EXACT, big, decimal, divide_half_even, exact
 from transforms.rules.reading import Arm, Requirement
 from transforms.rules.reference import POPULATION_BASES, REVENUE_BASES, SCALE, Reference
+from transforms.schema import Kind
 
 MET, NOT_MET, UNDETERMINED = "met", "not_met", "undetermined"
 UNITS = {"population": "persons", "electorate": "voters", "urban_houses": "houses", "collection": "BRL"}
 DISAGREE = {"population": "census and estimate disagree", "tax_revenue": "depends on the definition of revenue"}
-EXACT = pl.Decimal(24, 5)
-_BIG = pl.Int128
-
-
-def big(number: int) -> pl.Expr:
-    """A whole number that products of figures and thresholds cannot overflow."""
-    return pl.lit(number, dtype=_BIG)
+RATIO = Kind.RATIO.polars
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,7 @@ class ArmTest:
     per_person: int = 0
 
     def holds(self, figure: pl.Expr, limit: pl.Expr) -> pl.Expr:
-        scaled = figure.cast(_BIG) * big(self.factor)
+        scaled = figure.cast(BIG) * big(self.factor)
         return scaled > limit if self.strict else scaled >= limit
 
     @property
@@ -68,7 +65,7 @@ class ArmTest:
     def margin(self) -> pl.Expr:
         """Value ÷ threshold − 1 in ten-thousandths, rounded once, half to even."""
         limit = pl.when(self.limit_value > 0).then(self.limit_value)
-        return divide_half_even(self.value.cast(_BIG) * big(self.factor * 10_000), limit) - big(10_000)
+        return divide_half_even(self.value.cast(BIG) * big(self.factor * 10_000), limit) - big(10_000)
 
 
 def figure_columns(measure: str, basis: str = "") -> tuple[pl.Expr, pl.Expr, pl.Expr]:
@@ -100,7 +97,7 @@ def _test(arm: Arm, reference: Reference, basis: str) -> ArmTest | None:
         if arm.of not in SCALE or arm.threshold is None:
             return None
         share = arm.threshold * Fraction(SCALE[arm.measure], SCALE[arm.of])
-        own = [each.cast(_BIG) * big(share.numerator) for each in figure_columns(arm.of)]
+        own = [each.cast(BIG) * big(share.numerator) for each in figure_columns(arm.of)]
         per_person = share.numerator if arm.of == "population" else 0
         return ArmTest(arm.measure, low, value, high, share.denominator, own[0], own[1], own[2], arm.strict, per_person)
     limits = reference.limits(arm, basis)
@@ -108,7 +105,7 @@ def _test(arm: Arm, reference: Reference, basis: str) -> ArmTest | None:
         return None
     scaled = [None if limit is None else limit * SCALE[arm.measure] for limit in limits]
     factor = lcm(*(limit.denominator for limit in scaled if limit is not None))
-    least, best, most = (pl.lit(None, dtype=_BIG) if limit is None else big(int(limit * factor)) for limit in scaled)
+    least, best, most = (pl.lit(None, dtype=BIG) if limit is None else big(int(limit * factor)) for limit in scaled)
     return ArmTest(arm.measure, low, value, high, factor, least, best, most, arm.strict)
 
 
@@ -138,21 +135,7 @@ class Basis:
     @property
     def margin(self) -> pl.Expr:
         """Against the easiest arm."""
-        return decimal(pl.max_horizontal([test.margin for test in self.tests]), 4).cast(pl.Decimal(18, 4))
-
-
-def divide_half_even(over: pl.Expr, under: pl.Expr) -> pl.Expr:
-    """Exact integer quotient rounded half to even; `under` is positive or null."""
-    down, rest = over // under, over % under
-    twice = rest * big(2)
-    up = (twice > under) | ((twice == under) & (down % big(2) == 1))
-    return down + up.cast(_BIG)
-
-
-def decimal(whole: pl.Expr, places: int) -> pl.Expr:
-    """A whole number of 10^-places as a decimal."""
-    scale: int = 10**places
-    return whole.cast(pl.Decimal(38, places)) / scale
+        return decimal(pl.max_horizontal([test.margin for test in self.tests]), 4).cast(RATIO)
 
 
 def _threshold(requirement: Requirement, reference: Reference, basis: str) -> tuple[pl.Expr, str]:
@@ -166,7 +149,7 @@ def _threshold(requirement: Requirement, reference: Reference, basis: str) -> tu
     own = next((arm for arm in arms if arm.comparison == "share_of_own" and arm.of in SCALE), None)
     if own is None or own.threshold is None:
         return pl.lit(None, dtype=EXACT), sign
-    share = figure_columns(own.of)[1].cast(_BIG) * big(own.threshold.numerator * 100_000)
+    share = figure_columns(own.of)[1].cast(BIG) * big(own.threshold.numerator * 100_000)
     scaled = divide_half_even(share, big(own.threshold.denominator * SCALE[own.of]))
     return decimal(scaled, 5).cast(EXACT), ">" if own.strict else ">="
 
@@ -245,7 +228,6 @@ def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference
     what, bases = judged_on(requirement, reference)
     known = requirement.measure in SCALE
     figures = figure_columns(requirement.measure) if known else (pl.lit(None, dtype=pl.Int64),) * 3
-    scale = SCALE.get(requirement.measure, 1)
     verdicts = [pl.col(f"_on_{basis.name}") for basis in bases] or [pl.lit(None, dtype=pl.String)]
     least, most = pl.min_horizontal(verdicts), pl.max_horizontal(verdicts)
     status = pl.when(least == most).then(least).otherwise(pl.lit(UNDETERMINED))
@@ -254,8 +236,8 @@ def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference
         *keys,
         pl.lit(requirement.name).alias("requirement"),
         *(
-            (figure.cast(pl.Decimal(38, 5)) / scale).cast(EXACT).alias(name)
-            for figure, name in zip(figures, ("low", "value", "high"), strict=True)
+            exact(figure, SCALE.get(requirement.measure, 1)).alias(end)
+            for figure, end in zip(figures, ENDS, strict=True)
         ),
         _first_present(bases, lambda basis: basis.threshold, EXACT).alias("threshold"),
         pl.coalesce(
@@ -263,7 +245,7 @@ def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference
             pl.lit(_threshold(requirement, reference, "")[1]),  # the law's sign, where nothing is known to compare with
         ).alias("comparison"),
         pl.lit(UNITS.get(requirement.measure), dtype=pl.String).alias("unit"),
-        _first_present(bases, lambda basis: basis.margin, pl.Decimal(18, 4)).alias("margin"),
+        _first_present(bases, lambda basis: basis.margin, RATIO).alias("margin"),
         pl.col("_status").alias("status"),
         _first_present(bases, lambda basis: basis.by_value, pl.Boolean()).alias("by_value"),
         _reason(requirement, what, bases, pl.col("_status"), reference).alias("reason"),

@@ -10,6 +10,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any, Literal, NoReturn, get_args
 
+from transforms.columns import MEASURES_OF
 from transforms.errors import UsageError
 from transforms.rules.procedure import TABLES, check
 
@@ -18,7 +19,7 @@ Comparison = Literal["more_than", "at_least", "share_of_state", "share_of_own", 
 Reading = Literal["loss", "strict"]
 REGIONS = ("N", "NE", "SE", "S", "CO")
 STATE_TOTALS = ("population", "tax_revenue")
-MEASURED = ("population", "electorate", "urban_houses", "collection")
+ORIGIN = "origin"  # the name of the last of every area's requirements
 FINEST = 10**12  # thresholds have at most twelve decimals, so that products with figures stay exact in 128 bits
 
 
@@ -117,7 +118,7 @@ def parse(text: str, where: str) -> RuleSet:
     unmeasured = {
         name: reader.inside(data["unmeasured"], "unmeasured").text(name) for name in data.get("unmeasured", {})
     }
-    measures = (*MEASURED, *unmeasured)
+    measures = (*MEASURES_OF, *unmeasured)
     requirements = tuple(
         _requirement(reader.inside(entry, "requirement"), measures) for entry in reader.tables("requirement")
     )
@@ -145,7 +146,6 @@ def parse(text: str, where: str) -> RuleSet:
     )
 
 
-ORIGIN = "origin"
 _ARM = {"measure", "comparison", "threshold", "by_region", "of"}
 
 

@@ -7,6 +7,7 @@ from math import ceil
 
 import polars as pl
 
+from transforms.columns import ENDS
 from transforms.rules.reading import Arm, RuleSet
 
 POPULATION_BASES = ("estimate", "census")  # the first at hand is the one shown
@@ -83,7 +84,7 @@ def _mean(figure: str, share: Fraction, municipalities: pl.DataFrame) -> Limits:
     least = municipalities.sort(
         pl.coalesce("population_estimate", "population_census"), "municipality_code", nulls_last=True
     ).head(ceil(share * municipalities.height))
-    names = [figure] * 3 if figure.startswith("population") else [f"{figure}_{end}" for end in ("low", "value", "high")]
+    names = [figure] * 3 if figure.startswith("population") else [f"{figure}_{end}" for end in ENDS]
     means = [
         None
         if least.is_empty() or least[name].null_count()

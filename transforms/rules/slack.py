@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from transforms.rules.evaluator import ArmTest, Basis, big, figure_columns, judged_on
+from transforms.exact import BIG, big
+from transforms.rules.evaluator import ArmTest, Basis, figure_columns, judged_on
 from transforms.rules.reading import Requirement
 from transforms.rules.reference import Reference
 
@@ -65,7 +66,7 @@ def _over_arms(basis: Basis, measure: str, effect: str, *, settles: bool) -> pl.
     moved = [test for test, own in zip(basis.tests, is_moved, strict=True) if own]
     others = [test for test, own in zip(basis.tests, is_moved, strict=True) if not own]
     if not moved:
-        return pl.lit(None, dtype=pl.Int128)
+        return pl.lit(None, dtype=BIG)
     steps = [_distance(test, measure, effect, settles=settles).clip(lower_bound=0) for test in moved]
     if effect == HELPS:
         return pl.min_horizontal(steps)
@@ -78,7 +79,7 @@ def _distance(test: ArmTest, measure: str, effect: str, *, settles: bool) -> pl.
     """The smallest whole step after which the test passes (helps) or fails (harms), from the end that decides."""
     from_high = settles == (effect == HARMS)
     figure, limit = (test.high, test.limit_low) if from_high else (test.low, test.limit_high)
-    scaled = figure.cast(pl.Int128) * big(test.factor)
+    scaled = figure.cast(BIG) * big(test.factor)
     unit = big(test.factor if measure == test.measure else test.per_person)
     if effect == HARMS:  # fails below the limit, or at it where the test is strict
         above = scaled - limit

@@ -5,7 +5,7 @@ A certificate overrides every other source for its area and requirement, so each
 
 from collections.abc import Iterator
 
-from transforms.columns import AREA, REQUIREMENTS
+from transforms.columns import AREA, MEASURES_OF
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources.inputs import LINE, Form, Row, source
 
@@ -16,7 +16,7 @@ CERTIFICATES = Table(
     key=("area_id", "requirement"),
     columns=(
         AREA,
-        Column("requirement", Kind.TEXT, "Requirement that the figure is for.", "Requisito", values=REQUIREMENTS),
+        Column("requirement", Kind.TEXT, "Requirement that the figure is for.", "Requisito", values=tuple(MEASURES_OF)),
         Column("value", Kind.EXACT, "Figure certified: people, voters, houses, or R$.", "Valor", Unit.VARIES,
                minimum=0),
         Column("body", Kind.TEXT, "Body that certifies: IBGE, TRE, state treasury.", "Órgão"),
