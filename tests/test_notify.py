@@ -129,7 +129,9 @@ class Mailbox(socketserver.StreamRequestHandler):
 def test_by_mail(tmp_path: Path) -> None:
     Mailbox.messages = []
     with serving(socketserver.TCPServer(("127.0.0.1", 0), Mailbox)) as server:
-        url = f"smtp://127.0.0.1:{server.server_address[1]}?from=emancipa@example.org&to=ana@example.org,rui@example.org"
+        url = (
+            f"smtp://127.0.0.1:{server.server_address[1]}?from=emancipa@example.org&to=ana@example.org,rui@example.org"
+        )
         assert notify(at(tmp_path, url), [FLIP], now=NOW) == [FLIP]
         # A password does not travel in the clear.
         assert notify(at(tmp_path, url.replace("smtp://", "smtp://ana:secret@")), [DOWN], now=NOW) == []

@@ -113,7 +113,9 @@ def published(periods: pl.DataFrame, as_of: date) -> list[int]:
 
 def unpublished(newest: int, used: int) -> str:
     """What to tell of a year that is listed and has no figures."""
-    return f"the estimates of {newest} are not published yet (período {newest} ainda não publicado): those of {used} serve"
+    return (
+        f"the estimates of {newest} are not published yet (período {newest} ainda não publicado): those of {used} serve"
+    )
 
 
 def parse_period(stream: BinaryIO) -> pl.DataFrame:

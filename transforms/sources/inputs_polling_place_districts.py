@@ -1,6 +1,7 @@
 """`polling_place_districts.csv`: the district of a polling place, where somebody knows it.
 
-As good as a current coordinate. `emancipa places --unassigned` writes it with the district to fill in. Numbers of places repeat between zones and municípios, so all three make the key.
+As good as a current coordinate. `emancipa places --unassigned` writes it with the district to fill in. Numbers of
+places repeat between zones and municípios, so all three make the key.
 """
 
 from collections.abc import Iterator
