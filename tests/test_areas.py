@@ -257,6 +257,15 @@ def test_houses_of_a_set_without_centres_told_apart_may_be_the_sum() -> None:
     assert unknown["urban_houses_high"] is None
 
 
+@pytest.mark.parametrize("districts", ["AB", "AC"])  # C shares a town with A, which is as large as it is
+def test_houses_of_a_set_are_unknown_where_those_of_a_part_are(districts: str) -> None:
+    nothing = {"urban_houses_low": 0, "urban_houses_value": None, "urban_houses_high": None}
+    other = {"AB": B, "AC": C}[districts]
+    found = of(districts, known(**{f"d{other}": nothing}))
+    low = {"AB": 10, "AC": 18}[districts]
+    assert [found[f"urban_houses_{end}"] for end in ("low", "value", "high")] == [low, None, None]
+
+
 @pytest.mark.parametrize(
     ("districts", "stated", "money"),
     [

@@ -53,9 +53,10 @@ def figures(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) 
         total("population_estimate"),
         _at_least("electorate_low"),
         total("electorate_value"),
-        pl.col("urban_houses_low", "urban_houses_value").max(),
-        pl.when(pl.col("clustered").all() & pl.col("urban_houses_high").is_not_null().all())
-        .then(pl.col("urban_houses_high").max())
+        pl.col("urban_houses_low").max(),
+        _greatest("urban_houses_value"),
+        pl.when(pl.col("clustered").all())
+        .then(_greatest("urban_houses_high"))
         .otherwise(total("urban_houses_high"))
         .alias("urban_houses_high"),
         total("collection_value"),
@@ -66,11 +67,13 @@ def figures(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) 
     return wide.with_columns(
         (pl.col("electorate_high") + pl.col("_pointing").fill_null(0)).alias("electorate_high"),
         pl.max_horizontal("urban_houses_low", "_crossing_low").alias("urban_houses_low"),
-        pl.max_horizontal("urban_houses_value", "_crossing_value").alias("urban_houses_value"),
         # Unknown stays unknown: a known cluster is no limit to what the other districts may have.
-        pl.when(pl.col("urban_houses_high").is_not_null())
-        .then(pl.max_horizontal("urban_houses_high", "_crossing_high"))
-        .alias("urban_houses_high"),
+        *(
+            pl.when(pl.col(f"urban_houses_{end}").is_not_null())
+            .then(pl.max_horizontal(f"urban_houses_{end}", f"_crossing_{end}"))
+            .alias(f"urban_houses_{end}")
+            for end in ("value", "high")
+        ),
     ).select(*key, *FIGURES)
 
 
@@ -83,6 +86,11 @@ def shown(measure: str) -> list[pl.Expr]:
 def total(column: str) -> pl.Expr:
     """The sum; unknown where any part is (a part left out would make the whole look smaller)."""
     return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).sum()).alias(column)
+
+
+def _greatest(column: str) -> pl.Expr:
+    """The largest part; unknown where any part is."""
+    return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).max()).alias(column)
 
 
 def _at_least(column: str) -> pl.Expr:
