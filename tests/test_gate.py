@@ -320,3 +320,14 @@ def test_threads_do_not_mix_what_they_judge() -> None:
 
     with ThreadPoolExecutor(3) as pool:
         assert set(pl.concat(pool.map(one, range(6)))["status"]) == {"passed"}
+
+
+def test_counting_comes_to_what_judging_rows_does() -> None:
+    """States of a national run are only counted."""
+    broken = SOUND.with_columns(population=pl.Series([5, -1, None]), name=pl.Series(["Alfa", None, "Beta"]))
+    rows, counts = (
+        expectations.judge({DISTRICT.name: (DISTRICT, broken)}, (HOLDS,), only_counts=only) for only in (False, True)
+    )
+    compared = ["check_name", "table_name", "column_name", "severity", "status", "failing_rows", "first_keys"]
+    assert rows.filter(status="failed").height > 0
+    assert counts.select(compared).equals(rows.select(compared))

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from prefect.testing.utilities import prefect_test_harness
 from flows import nightly as flows
 from flows import serve
 from flows.cli import call
-from flows.nightly import build, build_state, fetch, may_pass, night, nightly, superseded
+from flows.nightly import build, build_state, fetch, may_pass, national, night, nightly, superseded
 from flows.order import Order, run_of
 from tests.upstream import Upstream
 from transforms.errors import SourceUnavailable, UsageError
@@ -156,6 +157,16 @@ def _other_inputs(data: Path) -> Path:
     folder = data / "none"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+def test_a_national_night(data: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(data, tmp_path / "copy", symlinks=True)
+    state: State[Any] = national(ufs=["ES"], as_of=AS_OF, data=folder, inputs=sample.inputs(), return_state=True)
+    assert state.is_completed()
+    assert publish.manifest(folder, publish.current(folder) or "")["states"][0]["uf"] == "ES"
+    tasks = task_runs()
+    assert tasks["build ES"] == "Completed"
+    assert "ranking-br" in artifacts()
 
 
 def test_case_73_a_source_that_hangs_ends_within_its_limit(

@@ -45,9 +45,11 @@ def build(path: Path, tables: Tables) -> None:
     if path.exists():
         raise FileExistsError(path)
     with duckdb.connect(str(path), config=dict(SETTINGS)) as database:
+        database.execute("BEGIN")  # one transaction: each of its own would be written out alone
         for schema in SCHEMAS:
             database.execute(f"CREATE SCHEMA {quoted(schema)}")
         _insert(database, tables)
+        database.execute("COMMIT")
 
 
 def finish(path: Path, tables: Tables, declared: Iterable[Table], of: Iterable[View] | None = None) -> None:
