@@ -43,6 +43,7 @@ from transforms.sources import Base, Request, Scope
 from warehouse.sample import generate, sectors
 from warehouse.sample.facts import District
 from warehouse.sample.ibge import DISTRICT_COLUMNS, district_rows
+from warehouse.sample.layout import Box
 from warehouse.sample.mesh import _value
 from warehouse.sample.story import Story
 from warehouse.snapshots import Store
@@ -130,8 +131,8 @@ def family(pid: int) -> float:
 # steps, each in its own process
 
 
-def make(folder: Path, census: str) -> None:
-    """Every answer as a snapshot, and a poll of every source for every state."""
+def make(folder: Path, census: str, *only: str) -> None:
+    """Every answer as a snapshot, and a poll of every source (or only of some) for every state."""
     coarse = sectors._situations
 
     def finer(district: District, story: Story) -> list[tuple[str, float]]:
@@ -152,10 +153,10 @@ def make(folder: Path, census: str) -> None:
         return (request.path, found.body) if found else None
 
     settings = Settings(data=folder)
-    whole = Run(Scope(COUNTRY, AS_OF), [], settings, AtHand(find), datetime(2026, 11, 30, 5, tzinfo=UTC))
+    whole = Run(Scope(COUNTRY, AS_OF), [], settings, AtHand(find), datetime.now(UTC))
     runs = [whole.of_state(uf, STATES / uf) for uf in UFS]
-    for source in sources().values():
-        pipeline.ask(runs, source)
+    for name in only or sources():
+        pipeline.ask(runs, sources()[name])
 
 
 def mesh(world: generate.World, uf: str, folder: Path) -> bytes:
@@ -163,14 +164,14 @@ def mesh(world: generate.World, uf: str, folder: Path) -> bytes:
     facts, boxes = world.states[uf], world.boxes[uf]
     rows = list(district_rows(facts))
     corners = [boxes[row[0]] for row in rows]
-    shapes = [shapely.box(box.west, box.south, box.east, box.north) for box in corners]
-    dense = np.array([shapely.segmentize(shape, shape.length / 376) for shape in shapes])
-    winding = shapely.multipolygons(shapely.transform(dense, wind), indices=np.arange(len(dense)))
+    step = sum(2 * (box.east - box.west + box.north - box.south) for box in corners) / (380 * len(corners))
+    outlines = np.array([shapely.polygons(wind(ring(box, step))) for box in corners])
+    shapes = shapely.multipolygons(outlines, indices=np.arange(len(rows)))
     path = folder / f"{uf}.gpkg"
     columns = DISTRICT_COLUMNS[:-2]
     fields = [np.array([_value(column, row[at]) for row in rows]) for at, column in enumerate(columns)]
     raw.write(
-        path, shapely.to_wkb(winding), fields, columns, layer=f"{uf}_distritos_CD2022", driver="GPKG",
+        path, shapely.to_wkb(shapes), fields, columns, layer=f"{uf}_distritos_CD2022", driver="GPKG",
         geometry_type="MultiPolygon", crs="EPSG:4674",
     )  # fmt: skip
     body = path.read_bytes()
@@ -178,8 +179,25 @@ def mesh(world: generate.World, uf: str, folder: Path) -> bytes:
     return body
 
 
+def ring(box: Box, step: float) -> np.ndarray:
+    """Round a box, with a point wherever a side meets a line of the grid: neighbours have the same ones."""
+    x, y = (
+        np.concatenate([[low], np.arange(np.floor(low / step) + 1, np.ceil(high / step)) * step])
+        for low, high in ((box.west, box.east), (box.south, box.north))
+    )
+    there_x, there_y = np.append(x[1:], box.east), np.append(y[1:], box.north)
+    sides = (
+        (x, np.full(len(x), box.south)),
+        (np.full(len(y), box.east), y),
+        (there_x[::-1], np.full(len(x), box.north)),
+        (np.full(len(y), box.west), there_y[::-1]),
+    )
+    points = np.vstack([np.column_stack(side) for side in sides])
+    return np.vstack([points, points[:1]])
+
+
 def wind(points: np.ndarray) -> np.ndarray:
-    """Up to 200 m aside, by where a point is alone: neighbours keep their border."""
+    """Up to 200 m aside, by where a point is alone."""
     x, y = points[:, 0], points[:, 1]
     aside = 0.001 * (np.sin(x * 900) + np.sin(y * 1300))
     return np.column_stack([x + aside, y - aside])
