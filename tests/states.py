@@ -31,7 +31,8 @@ class Invented:
         self.scope = Scope(self.uf, AS_OF)
 
     def add(self, table: str, **row: Any) -> None:
-        self.rows.setdefault(f"staging.{table}", []).append(row)
+        rows = self.rows.setdefault(f"staging.{table}", [])
+        rows.append(({"line": len(rows) + 2} if table.startswith("inputs_") else {}) | row)
 
     def district(
         self,

@@ -293,6 +293,15 @@ def test_collections_rows_are_typed_and_empty_is_no_data() -> None:
         ({"cod_municipio": "320500"}, "is it 3205002?"),
         ({"tributo": "IPI"}, "'IPI' is not known: one of ICMS, IPVA"),
         ({"esfera_arrecadadora": "federal"}, "'federal' is not known"),
+        (
+            {"tributo": "IPTU"},
+            "IPTU is a tax of esfera municipal, not estadual: correct either [collections.csv, line 2",
+        ),
+        ({"tributo": "ISS"}, "ISS is a tax of esfera municipal, not estadual"),
+        ({"tributo": "ITBI"}, "ITBI is a tax of esfera municipal, not estadual"),
+        ({"esfera_arrecadadora": "municipal"}, "ICMS is a tax of esfera estadual, not municipal"),
+        ({"tributo": "IPVA", "esfera_arrecadadora": "municipal"}, "IPVA is a tax of esfera estadual, not municipal"),
+        ({"tributo": "ITCMD", "esfera_arrecadadora": "municipal"}, "ITCMD is a tax of esfera estadual, not municipal"),
         ({"valor": "1,234"}, "more than 2 decimals"),
         ({"qualidade": "certificado"}, "empty: what is certified needs it"),
         ({"qualidade": "estimado"}, "an estimate needs its method"),
@@ -300,6 +309,17 @@ def test_collections_rows_are_typed_and_empty_is_no_data() -> None:
 )
 def test_collections_that_break_the_contract_are_refused(cells: dict[str, str], told: str) -> None:
     assert told in refused(inputs_collections, COLLECTIONS + collection(**cells))
+
+
+@pytest.mark.parametrize("tax", ["IRRF", "OUTROS_IMPOSTOS", "TOTAL_IMPOSTOS"])
+def test_collections_of_either_sphere_may_hold_taxes_of_both(tax: str) -> None:
+    rows = (collection(tributo=tax, esfera_arrecadadora=sphere) for sphere in ("estadual", "municipal"))
+    assert parsed(inputs_collections, COLLECTIONS + "".join(rows)).height == 2
+
+
+def test_collections_of_the_distrito_federal_which_levies_all_taxes_stop_no_other_state() -> None:
+    federal = {"uf": "DF", "cod_municipio": "5300108", "cod_distrito": "530010805", "tributo": "IPTU"}
+    assert parsed(inputs_collections, COLLECTIONS + collection() + collection(**federal)).height == 2
 
 
 def test_collections_after_transfers_are_not_judged() -> None:
@@ -350,7 +370,7 @@ def test_a_total_speaks_of_its_own_place_sphere_and_year_only() -> None:
         (
             collection(tributo="TOTAL_IMPOSTOS", valor="9,00"),
             collection(exercicio="2024"),
-            collection(esfera_arrecadadora="municipal"),
+            collection(esfera_arrecadadora="municipal", tributo="ISS"),
             collection(**MUNICIPAL),
         )
     )

@@ -61,7 +61,9 @@ SCHEMA = dict.fromkeys(SECTION, pl.String) | {
     "longitude": pl.Float64,
     "voters": pl.Int64,
 }
-HAND = pl.DataFrame(schema=dict.fromkeys(["municipality_code", "zone", "place", "district_code"], pl.String))
+HAND = pl.DataFrame(
+    schema=dict.fromkeys(["municipality_code", "zone", "place", "district_code"], pl.String) | {"line": pl.Int64}
+)
 
 
 def sections(*rows: dict[str, Any]) -> pl.LazyFrame:
@@ -157,14 +159,16 @@ def test_another_years_coordinate_enters_value_only() -> None:
 
 
 def test_the_hand_supplied_table_wins_and_is_unflagged() -> None:
-    hand = pl.DataFrame([("3200001", "1", "1010", "320000115")], schema=HAND.columns, orient="row")
+    hand = pl.DataFrame([("3200001", "1", "1010", "320000115", 2)], schema=HAND.columns, orient="row")
     row = place(INSIDE_BARRA | {"neighbourhood": "BARRA DO SUL"}, hand=hand)
     assert (row["district_code"], row["method"], row["flags"], row["is_sure"]) == ("320000115", "hand", "", True)
 
 
 def test_a_hand_supplied_district_of_another_municipality_is_refused() -> None:
-    hand = pl.DataFrame([("3200001", "1", "1010", "320000305")], schema=HAND.columns, orient="row")
-    with pytest.raises(UsageError, match="320000305 is not a district of município 3200001"):
+    hand = pl.DataFrame([("3200001", "1", "1010", "320000305", 2)], schema=HAND.columns, orient="row")
+    with pytest.raises(
+        UsageError, match=r"320000305 is not a district of município 3200001.*\[polling_place_districts.csv, line 2,"
+    ):
         places({}, hand=hand)
 
 
@@ -288,7 +292,7 @@ def test_case_29_municipal_total_on_each_district() -> None:
     rows = [{"place": "1031", "voters": 3000}, {"place": "1040", "voters": 4500}, {"place": "1058", "voters": 500}]
     assert electorate(places(*rows, mesh=None))["320000110"] == (0, None, 8000)
     hand = pl.DataFrame(
-        [("3200001", "1", "1031", "320000110"), ("3200001", "1", "1040", "320000115")],
+        [("3200001", "1", "1031", "320000110", 2), ("3200001", "1", "1040", "320000115", 3)],
         schema=HAND.columns,
         orient="row",
     )

@@ -3,12 +3,15 @@
 An area is any set of districts of one or several municípios. A fusion is whole municípios (art. 4º).
 """
 
+from collections.abc import Iterator
+
 import polars as pl
 
 from transforms.codes import FERNANDO_DE_NORONHA
 from transforms.columns import AREA, AREA_NAME, DISTRICT, MUNICIPALITY, UF
-from transforms.errors import UsageError
 from transforms.schema import Column, Kind, Table
+from transforms.sources.inputs import Fault, refusal
+from transforms.sources.inputs_candidates import FORM
 
 KINDS = ("district", "group", "fusion")
 TABLE = Table(
@@ -33,7 +36,7 @@ AREA_DISTRICT = Table(
     columns=(AREA, DISTRICT, MUNICIPALITY),
     may_be_empty=True,
 )
-WHERE = "candidates.csv"
+PARTIAL = "a fusion takes whole municípios (art. 4º), and this district is left out"
 
 
 def area_district(district: pl.DataFrame, candidates: pl.LazyFrame) -> pl.DataFrame:
@@ -42,39 +45,39 @@ def area_district(district: pl.DataFrame, candidates: pl.LazyFrame) -> pl.DataFr
         pl.col("district_code").alias("area_id"), "district_code"
     )
     given = candidates.select(
-        "area_id", "kind", pl.col("district_codes").str.split("|").alias("district_code")
+        "line", "area_id", "kind", pl.col("district_codes").str.split("|").alias("district_code")
     ).collect()
     given = given.explode("district_code")
     known = district.select("district_code", "municipality_code", "refusal")
     members = given.join(known, on="district_code", how="left", validate="m:1")
     unknown = members.filter(pl.col("municipality_code").is_null())
-    _refuse(unknown, pl.lit("unknown district"), "see `emancipa tables core.district`")
     fused = pl.col("kind") == "fusion"
     no_municipality = pl.col("municipality_code") == FERNANDO_DE_NORONHA
     cannot_leave = members.filter(pl.col("refusal").is_not_null() & (~fused | no_municipality))
-    _refuse(cannot_leave, pl.col("refusal"), "leave the district out of the area")
-    _refuse_partial_fusions(members.filter(fused), known)
+    faults = [
+        *_faults(unknown, pl.lit("unknown district"), "see `emancipa tables core.district`"),
+        *_faults(cannot_leave, pl.col("refusal"), "leave the district out of the area"),
+        *_faults(_left_out(members.filter(fused), known), pl.lit(PARTIAL), "add it"),
+    ]
+    if faults:
+        raise refusal(faults, FORM.file)
     both = pl.concat([alone, members.select("area_id", "district_code")])
     joined = both.join(known.drop("refusal"), on="district_code", how="left", validate="m:1")
     return AREA_DISTRICT.conform(joined)
 
 
-def _refuse(rows: pl.DataFrame, reason: pl.Expr, action: str) -> None:
-    if rows.height:
-        first = rows.sort("area_id", "district_code").with_columns(reason.alias("_reason")).row(0, named=True)
-        where = f"{WHERE}, area {first['area_id']}, district {first['district_code']}"
-        raise UsageError(first["_reason"], where=where, action=action)
+def _faults(rows: pl.DataFrame, reason: pl.Expr, action: str) -> Iterator[Fault]:
+    told = rows.sort("line", "district_code").select("line", "area_id", "district_code", reason.alias("reason"))
+    for line, area_id, code, why in told.iter_rows():
+        yield Fault(line, "district_codes", f"area {area_id}, district {code}: {why}: {action}")
 
 
-def _refuse_partial_fusions(members: pl.DataFrame, known: pl.DataFrame) -> None:
-    taken = members.select("area_id", "municipality_code").unique()
-    missing = (
-        taken.join(known.select("municipality_code", "district_code"), on="municipality_code")
-        .join(members.select("area_id", "district_code"), on=["area_id", "district_code"], how="anti")
-        .select("area_id", "district_code")
+def _left_out(members: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """Districts of the municípios that a fusion takes which it does not take."""
+    taken = members.select("line", "area_id", "municipality_code").drop_nulls().unique()
+    return taken.join(known.select("municipality_code", "district_code"), on="municipality_code").join(
+        members, on=["area_id", "district_code"], how="anti"
     )
-    reason = pl.lit("a fusion takes whole municípios (art. 4º), and this district is left out")
-    _refuse(missing, reason, "add it")
 
 
 def area(district: pl.DataFrame, candidates: pl.LazyFrame) -> pl.DataFrame:
@@ -86,8 +89,11 @@ def area(district: pl.DataFrame, candidates: pl.LazyFrame) -> pl.DataFrame:
         pl.lit("district").alias("kind"),
         pl.lit(None, dtype=pl.String).alias("note"),
     )
-    given = candidates.select("area_id", "area_name", "kind", "note").collect()
-    taken = sorted(set(given["area_id"]) & set(district["district_code"]))
-    if taken:
-        raise UsageError(f"area ids that are district codes: {taken}", where=WHERE, action="give the area another id")
-    return TABLE.conform(pl.concat([alone, given]).with_columns(pl.lit(uf).alias("uf")))
+    given = candidates.select("line", "area_id", "area_name", "kind", "note").collect()
+    taken = given.filter(pl.col("area_id").is_in(district["district_code"].to_list()))
+    if taken.height:
+        told = "is a district's code: give the area another id"
+        raise refusal(
+            [Fault(row["line"], "area_id", f"{row['area_id']} {told}") for row in taken.to_dicts()], FORM.file
+        )
+    return TABLE.conform(pl.concat([alone, given.drop("line")]).with_columns(pl.lit(uf).alias("uf")))

@@ -10,11 +10,12 @@ import polars as pl
 
 from transforms.apportion import largest_remainder
 from transforms.columns import DISTRICT, EVIDENCE, METHOD
-from transforms.core.municipality_collection import WHERE, stated
-from transforms.errors import UsageError
+from transforms.core.municipality_collection import stated
 from transforms.exact import cents, decimal
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Scope
+from transforms.sources.inputs import Fault, refusal
+from transforms.sources.inputs_collections import FORM
 
 
 def _brl(name: str, description: str, label: str) -> Column:
@@ -55,8 +56,11 @@ def district_collection(
 ) -> pl.DataFrame:
     """`weights`: district_code and the columns of WEIGHTS. Estimated rows of the file fill `value` only."""
     own = stated(collections, scope, "distrito").drop("municipality_code")
-    if unknown := sorted(set(own["district_code"]) - set(district["district_code"])):
-        raise UsageError(f"districts that {scope.uf} does not have: {unknown}", where=WHERE, action="correct the codes")
+    unknown = own.filter(~pl.col("district_code").is_in(district["district_code"].to_list()))
+    if unknown.height:
+        told = unknown.select("line", "district_code").iter_rows()
+        faults = [Fault(line, "cod_distrito", f"{scope.uf} has no district {code}: correct it") for line, code in told]
+        raise refusal(faults, FORM.file)
     firm = pl.col("quality").is_in(list(EVIDENCE_OF))
     joined = (
         district.select("district_code", "municipality_code")
@@ -102,11 +106,11 @@ def _apportioned(joined: pl.DataFrame) -> pl.DataFrame:
 
 def _refuse_more_than_the_whole(stated_rows: pl.DataFrame) -> None:
     """Districts stated by the treasury may not sum to more than their município (0.5 % tolerance)."""
-    sums = stated_rows.group_by("municipality_code").agg(pl.col("_own").sum(), pl.col("_whole").first())
+    sums = stated_rows.group_by("municipality_code").agg(
+        pl.col("_own").sum(), pl.col("_whole").first(), pl.col("line").min()
+    )
     over = sums.filter(pl.col("_own") * 1000 > pl.col("_whole") * 1005).sort("municipality_code")
+    told = "the districts of {} sum to R$ {}, more than the R$ {} of the município: correct either"
+    faults = over.select("line", pl.format(told, "municipality_code", "_own", "_whole")).iter_rows()
     if over.height:
-        raise UsageError(
-            f"districts sum to more than their município: {over['municipality_code'].to_list()}",
-            where=WHERE,
-            action="correct the rows of level distrito or municipio",
-        )
+        raise refusal([Fault(line, "valor", why) for line, why in faults], FORM.file)

@@ -4,6 +4,7 @@ Only rows of level `municipio` and sphere `estadual` count. A município's own t
 of ICMS handed over to it is not what was collected in it: neither is ever used here.
 """
 
+from collections.abc import Iterator
 from decimal import Decimal
 
 import polars as pl
@@ -12,6 +13,8 @@ from transforms.columns import MUNICIPALITY, weakest
 from transforms.errors import UsageError
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Scope
+from transforms.sources.inputs import Fault, refusal
+from transforms.sources.inputs_collections import FORM, TOTAL
 
 QUALITIES = ("certificado", "declarado", "estimado")  # from the strongest to the weakest
 TABLE = Table(
@@ -27,12 +30,13 @@ TABLE = Table(
     ),
     may_be_empty=True,
 )
-WHERE = "collections.csv"
-TOTAL = "TOTAL_IMPOSTOS"
+TOLERANCE = 2  # per cent by which the file's own total of the state may differ from SICONFI's
+_UNIT = "is it R$ 1, not R$ thousand?"
 
 
 def stated(collections: pl.LazyFrame, scope: Scope, level: str) -> pl.DataFrame:
-    """What the file states for the state's fiscal year at a level: municipality_code, district_code, value, quality.
+    """What the file states for the state's fiscal year at a level: municipality_code, district_code, value, quality,
+    and the first line that says so.
 
     A stated total stands for its parts; parts without a total are summed. A key with an empty value is not stated.
     """
@@ -45,25 +49,52 @@ def stated(collections: pl.LazyFrame, scope: Scope, level: str) -> pl.DataFrame:
     ).collect()
     total = pl.col("tax") == TOTAL
     chosen = rows.filter(total | ~total.any().over(keys)).filter(pl.col("value").is_not_null().all().over(keys))
-    return chosen.group_by(keys).agg(pl.col("value").sum(), weakest(pl.col("quality"), QUALITIES)).sort(keys)
+    said = pl.col("value").sum(), weakest(pl.col("quality"), QUALITIES), pl.col("line").min()
+    return chosen.group_by(keys).agg(said).sort(keys)
 
 
 def municipality_collection(
     collections: pl.LazyFrame, municipalities: pl.Series, tax_revenue: Decimal | None, scope: Scope
 ) -> pl.DataFrame:
-    """Checked against the state: codes must be its municípios'; a file of the whole state must make sense of it."""
+    """Checked against the state: codes must be its municípios', and nothing stated can be more than all it collects;
+    a file of the whole state must make sense of it.
+    """
     found = stated(collections, scope, "municipio").drop("district_code")
-    if unknown := sorted(set(found["municipality_code"]) - set(municipalities)):
-        raise UsageError(
-            f"municípios that {scope.uf} does not have: {unknown}", where=WHERE, action="correct the codes"
-        )
-    whole = set(found["municipality_code"]) == set(municipalities)
+    unknown = found.filter(~pl.col("municipality_code").is_in(municipalities.to_list()))
+    faults = [
+        Fault(line, "cod_municipio", f"{scope.uf} has no município {code}: correct the code")
+        for code, line in unknown.select("municipality_code", "line").iter_rows()
+    ]
+    if tax_revenue is not None:
+        faults += _above_the_state(collections, tax_revenue, scope)
+    if faults:
+        raise refusal(faults, FORM.file)
     total = found["value"].sum()
-    if whole and tax_revenue is not None and not tax_revenue / 2 <= total <= tax_revenue:
+    whole = set(found["municipality_code"]) == set(municipalities)
+    if whole and tax_revenue is not None and total < tax_revenue / 2:
         raise UsageError(
-            f"the file covers all of {scope.uf} but sums to R$ {total}, outside half to all of the state's tax "
+            f"the file covers all of {scope.uf} but sums to R$ {total}, less than half of the state's tax "
             f"revenue of {scope.fiscal_year}, R$ {tax_revenue}",
-            where=WHERE,
+            where=FORM.file,
             action="check the unit (R$ 1, not R$ thousand) and that transfers were not subtracted",
         )
     return TABLE.conform(found.with_columns(pl.lit(scope.fiscal_year, dtype=pl.Int64).alias("fiscal_year")))
+
+
+def _above_the_state(collections: pl.LazyFrame, tax_revenue: Decimal, scope: Scope) -> Iterator[Fault]:
+    """Places, or all places of a level together, that are stated to collect more than the state does; and the file's
+    own total of the state, where it is another than SICONFI's.
+    """
+    most = f"the state's tax revenue of {scope.fiscal_year}, R$ {tax_revenue}"
+    for level in ("municipio", "distrito"):
+        rows = stated(collections, scope, level)
+        above = rows.filter(pl.col("value") > tax_revenue)
+        for place in above.with_columns(pl.coalesce("district_code", "municipality_code").alias("code")).to_dicts():
+            yield Fault(place["line"], "valor", f"{place['code']}: R$ {place['value']} is more than {most}: {_UNIT}")
+        if above.is_empty() and rows.height and (total := rows["value"].sum()) > tax_revenue:
+            told = f"the {rows.height} rows of level {level} that begin here add up to R$ {total}, more than {most}"
+            yield Fault(min(rows["line"]), "valor", f"{told}: {_UNIT}")
+    for value, line in stated(collections, scope, "estado").select("value", "line").iter_rows():
+        if abs(value - tax_revenue) * 100 > tax_revenue * TOLERANCE:
+            told = f"R$ {value} is not within {TOLERANCE} % of {most}, as the state declares it to SICONFI"
+            yield Fault(line, "valor", f"{told}: {_UNIT} Or is a tax missing?")

@@ -13,11 +13,13 @@ import polars as pl
 
 from transforms.codes import BY_UF
 from transforms.columns import DISTRICT, MUNICIPALITY, UF
-from transforms.errors import SourceChanged, UsageError
+from transforms.errors import SourceChanged
 from transforms.place_coordinates import located
 from transforms.place_names import evidence
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Scope
+from transforms.sources.inputs import Fault, refusal
+from transforms.sources.inputs_polling_place_districts import FORM
 
 BORDER_M = 500
 METHODS = ("single_district", "hand", "coordinates", "previous_coordinates", "name", "unassigned")
@@ -216,12 +218,9 @@ def _by_hand(hand: pl.DataFrame, districts: pl.DataFrame) -> pl.DataFrame:
     rows = hand.join(districts.select("municipality_code").unique(), on="municipality_code", how="semi")
     wrong = rows.join(districts, on=["municipality_code", "district_code"], how="anti").sort(TABLE.key)
     if not wrong.is_empty():
-        row = wrong.row(0, named=True)
-        raise UsageError(
-            f"{row['district_code']} is not a district of município {row['municipality_code']}",
-            where=f"polling_place_districts.csv, zone {row['zone']}, place {row['place']}",
-            action="give the 9-digit code of one of its districts",
-        )
+        told = "is not a district of município {}: give the 9-digit code of one of its districts"
+        faults = wrong.select("line", "district_code", pl.format(told, "municipality_code")).iter_rows()
+        raise refusal([Fault(line, "district_code", f"{code} {why}") for line, code, why in faults], FORM.file)
     return rows.select(*TABLE.key, hand_district="district_code")
 
 

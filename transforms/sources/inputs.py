@@ -58,6 +58,7 @@ class Form:
     defaults: Mapping[str, str] = field(default_factory=dict)
     clean: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     derived: Mapping[str, Callable[[Row], Any]] = field(default_factory=dict)
+    version: int = 1  # of what its rules let pass: see Staged
     to_fill: str = ""  # a row of the template whose cell of this heading is still empty says nothing yet
 
     @property
@@ -87,7 +88,7 @@ def source(form: Form, *, name: str, title: str, cadence: str, stale_after: int)
         base="inputs",
         encoding="utf-8, else windows-1252",
         conversation=conversation,
-        tables=(Staged(form.table, form.file, parse),),
+        tables=(Staged(form.table, form.file, parse, form.version),),
         required=False,
         largest=LARGEST,
     )

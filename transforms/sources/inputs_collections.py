@@ -16,6 +16,9 @@ from transforms.sources.inputs import LINE, Fault, Form, Row, source
 
 TAXES = ("ICMS", "IPVA", "ITCMD", "IRRF", "OUTROS_IMPOSTOS", "IPTU", "ISS", "ITBI")
 TOTAL = "TOTAL_IMPOSTOS"
+# Whose a tax is (CF arts. 155 and 156); the Distrito Federal levies both (art. 147).
+WHOSE = {"ICMS": "estadual", "IPVA": "estadual", "ITCMD": "estadual", "IPTU": "municipal", "ISS": "municipal",
+         "ITBI": "municipal"}  # fmt: skip
 GROSS, AFTER_TRANSFERS = "bruta_liquida_restituicoes", "liquida_repasses"
 BASES = ("estabelecimento", "domicilio", "licenciamento", "situacao_imovel", "nao_informada")
 _CENT = Decimal("0.01")
@@ -74,6 +77,8 @@ def _faults(row: Row) -> Iterator[tuple[str, str]]:
         yield "cod_municipio", f"{municipality} is not in {row['uf']}"
     if municipality and district and district[:7] != municipality:
         yield "cod_distrito", f"{district} is no district of {municipality}"
+    if row["uf"] != "DF" and (whose := WHOSE.get(row["tax"], row["sphere"])) != row["sphere"]:
+        yield "esfera_arrecadadora", f"{row['tax']} is a tax of esfera {whose}, not {row['sphere']}: correct either"
     if row["regime"] == AFTER_TRANSFERS:
         yield "regime", f"figures after transfers to the municípios are not judged: hand in {GROSS}"
     if row["quality"] == "certificado":
@@ -104,6 +109,7 @@ def _totals(rows: Sequence[Row]) -> Iterator[Fault]:
 FORM = Form(
     "collections.csv",
     COLLECTIONS,
+    version=2,
     rule=_faults,
     whole=_totals,
     defaults={"regime": GROSS, "territorial_basis": "nao_informada"},
