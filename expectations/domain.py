@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from expectations import agreement, coverage, sums
+from expectations import agreement, certified, coverage, sums
 from expectations.check import Frames, Severity, Violation
 from expectations.hygiene import misread, mistyped, unordered
 
@@ -190,6 +190,24 @@ TRUTHS = (
         "{warnings}",
         "the state's own statement does not add up: five thousandths of it is a threshold",
         "compare the account with its parts in the state's statement; ask the treasury",
+    ),
+    Truth(
+        "certificates_are_of_the_competent_body",
+        "warning",
+        (certified.CERTIFICATES,),
+        certified.other_bodies,
+        "certificates.csv, line {line}: {requirement} of {area_id} is certified by {body}",
+        "each requirement has its body (art. 2º, § 2º): what another says is no certificate of it",
+        "compare the row with the document; ask the competent body for one",
+    ),
+    Truth(
+        "certified_houses_within_dwellings",
+        "warning",
+        (certified.CERTIFICATES, "core.area_district", "core.district_population"),
+        certified.more_houses_than_dwellings,
+        "certificates.csv, line {line}: {area_id} has {houses} houses certified, its districts {dwellings} dwellings",
+        "an urban centre has no more houses than its districts have private dwellings, if few were built since 2022",
+        "compare the row with the document",
     ),
     Truth(
         "municipalities_known_to_the_tse",

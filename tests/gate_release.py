@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from expectations import coverage, sums
+from expectations import certified, coverage, sums
 from transforms import catalog
 from warehouse.meta import SOURCE_FRESHNESS
 
@@ -304,6 +304,23 @@ def staging() -> Frames:
         ),
         sums.SECTIONS: pl.DataFrame(
             {"uf": ["RR", "RR", "ZZ"], "tse_municipality_code": ["00000", "00000", "29000"], "voters": [8500, 50, 77]}
+        ),
+        certified.CERTIFICATES: frame(
+            certified.CERTIFICATES,
+            [
+                {
+                    "area_id": "G",
+                    "requirement": name,
+                    "value": Decimal(500),
+                    "body": body,
+                    "document": "1",
+                    "date": date(2026, 5, 4),
+                    "line": line,
+                }
+                for line, (name, body) in enumerate(
+                    zip(LAW, ("IBGE", "TRE-RR", "I.B.G.E./IBGE", "SEFAZ/RR"), strict=True), 2
+                )
+            ],
         ),
         coverage.LOCALITIES: pl.DataFrame(
             {

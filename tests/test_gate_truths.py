@@ -9,7 +9,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from expectations import coverage, domain, sums
+from expectations import certified, coverage, domain, sums
 from expectations.check import of_query
 from tests.gate_release import CODES, Frames, release
 from transforms.sources import ibge_localities, tse_municipalities
@@ -96,6 +96,10 @@ DEFECTS: dict[str, list[Change]] = {
     "sections_tell_their_voters": [also(sums.SECTIONS, voters=None)],
     "statement_adds_up": [where("core.state_revenue", at(variant="gross"), warnings="Impostos is 1, its parts 2")],
     "bounds_are_as_narrow_as_they_could_be": [where("core.district_houses", SECOND, establishments=None)],
+    "certificates_are_of_the_competent_body": [
+        where(certified.CERTIFICATES, at(requirement="collection"), body="Padaria do Zé")
+    ],
+    "certified_houses_within_dwellings": [where(certified.CERTIFICATES, at(requirement="urban_houses"), value=801)],
     "municipalities_known_to_the_tse": [without(coverage.CROSSWALK, FIRST)],
     "municipalities_estimated": [also(coverage.ESTIMATES, location_code="1400803")],
     "every_municipality_is_there": [also(coverage.LOCALITIES, municipality_code="1400803")],
@@ -176,6 +180,32 @@ def test_a_fusion_that_a_rule_set_says_nothing_of_is_open(sound: Path, tmp_path:
     table, change = where("mart.eligibility", at(area_id="F"), status="undetermined", likely="unknown", rank=2)
     warehouse = write(Path(shutil.copy(sound, tmp_path)), {table: change(frames)})
     assert "likely_follows_indications" not in failing(frames, warehouse)
+
+
+@pytest.mark.parametrize(
+    ("requirement", "body", "competent"),
+    [
+        ("population", "IBGE", True),
+        ("population", "Instituto Brasileiro de Geografia e Estatística (SES/AP)", True),
+        ("urban_houses", "Prefeitura de Amapá", False),
+        ("electorate", "TRE-AP", True),
+        ("electorate", "Tribunal Regional Eleitoral do Amapá", True),
+        ("electorate", "TSE", False),
+        ("electorate", "Cartório Trevo", False),
+        ("collection", "SEFAZ-ES (SIMULADO)", True),
+        ("collection", "Secretaria de Estado da Fazenda", True),
+        ("collection", "SEF/MG", True),
+        ("collection", "Secretaria de Estado da Economia de Goiás", True),
+        ("collection", "Tesouro do Estado", True),
+        ("collection", "Secretaria Municipal da Fazenda", False),
+        ("collection", "Padaria do Zé", False),
+        ("collection", "IBGE", False),
+    ],
+)
+def test_who_certifies_what(requirement: str, body: str, competent: bool) -> None:
+    row = {"line": 3, "area_id": "G", "requirement": requirement, "body": body}
+    told = certified.other_bodies({certified.CERTIFICATES: pl.LazyFrame([row])}).collect()
+    assert told.rows(named=True) == ([] if competent else [row])
 
 
 def test_every_check_has_a_planted_defect() -> None:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from transforms.core.area import area, area_district
-from transforms.core.area_measure import area_figures, area_measure, check_certificates
+from transforms.core.area_measure import area_figures, area_measure
+from transforms.core.certificate import checked, counted
 from transforms.core.district import district
 from transforms.core.district_collection import district_collection
 from transforms.core.district_electorate import district_electorate
@@ -43,7 +44,7 @@ def screen(
     `staged` has every staging table, empty where its source has nothing; `simulated` names sources that are.
     """
     core, known = entities_and_measures(staged, scope, simulated)
-    certificates = staged["staging.inputs_certificates__certificate"].collect()
+    certificates = counted(staged["staging.inputs_certificates__certificate"], scope)
     marts: dict[str, list[pl.DataFrame]] = {}
     for rule_set in rule_sets:
         for name, frame in judge(rule_set, core, known, certificates, bool(simulated)).items():
@@ -114,7 +115,8 @@ def entities_and_measures(
     )
     areas = area(districts, candidates)
     members = area_district(districts, candidates)
-    certificates = check_certificates(staged["staging.inputs_certificates__certificate"].collect(), areas)
+    certificates = counted(staged["staging.inputs_certificates__certificate"], scope)
+    certificates = checked(certificates, members, municipalities, by_municipality, gross)
     figures = area_figures(members, known, certificates)
     return {
         "core.state": states,

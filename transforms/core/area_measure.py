@@ -8,7 +8,6 @@ import polars as pl
 from transforms.columns import AREA, MEASURES, MEASURES_OF, weakest
 from transforms.core.district_measure import SHAPE
 from transforms.core.figures import COLUMNS, DistrictFigures, figures, shown
-from transforms.errors import UsageError
 from transforms.exact import cents
 from transforms.schema import Table
 
@@ -20,7 +19,6 @@ TABLE = Table(
     columns=(AREA, *SHAPE),
     may_be_empty=True,
 )
-WHERE = "certificates.csv"
 
 
 def area_figures(area_district: pl.DataFrame, known: DistrictFigures, certificates: pl.DataFrame) -> pl.DataFrame:
@@ -40,18 +38,6 @@ def certify(wide: pl.DataFrame, certificates: pl.DataFrame) -> pl.DataFrame:
             .drop("_certified")
         )
     return wide
-
-
-def check_certificates(certificates: pl.DataFrame, area: pl.DataFrame) -> pl.DataFrame:
-    """The certificates, once each is known to speak of an area."""
-    unknown = certificates.join(area, on="area_id", how="anti")["area_id"].sort().to_list()
-    if unknown:
-        raise UsageError(
-            f"certificates for unknown areas: {unknown}",
-            where=WHERE,
-            action="use a district's 9-digit code or an area_id of candidates.csv; seats are not areas",
-        )
-    return certificates
 
 
 def area_measure(

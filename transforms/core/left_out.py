@@ -44,6 +44,21 @@ def left_out(staged: Mapping[str, pl.LazyFrame], places: pl.DataFrame, scope: Sc
             ),
         ),
         (
+            "inputs_collections",
+            "rows of taxes that municípios collect themselves (esfera municipal)",
+            _count(
+                staged["staging.inputs_collections__collection"],
+                (pl.col("uf") == scope.uf)
+                & (pl.col("fiscal_year") == scope.fiscal_year)
+                & (pl.col("sphere") == "municipal"),
+            ),
+        ),
+        (
+            "inputs_certificates",
+            f"certificates dated later than {scope.as_of}",
+            _count(staged["staging.inputs_certificates__certificate"], pl.col("date") > scope.as_of),
+        ),
+        (
             "inputs_proposals",
             f"events of petitions later than {scope.as_of}",
             _count(staged["staging.inputs_proposals__event"], pl.col("date") > scope.as_of),
