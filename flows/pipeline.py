@@ -19,10 +19,10 @@ from flows.proposals import require_past
 from flows.rule_files import RuleFile
 from flows.settings import Settings
 from transforms.catalog import sources, tables
-from transforms.core.left_out import sentences
+from transforms.caveats import caveats
 from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable
 from transforms.screen import screen
-from transforms.sources import Scope, Source, inputs
+from transforms.sources import Scope, Source, inputs, inputs_certificates
 from transforms.states import own_inputs
 from warehouse import meta, publish, release, staging
 from warehouse.snapshots import BRASILIA, Answer, Poll, Store
@@ -252,7 +252,7 @@ def fingerprint_of(this: Run, polled: Polled) -> str:
     answers = [(source.name, answer) for source, poll in polled for answer in poll.answers]
     newest = max((answer.fetched_at.astimezone(BRASILIA).date() for _, answer in answers), default=date.min)
     has_deadlines = any(name == "inputs_proposals" for name, _ in answers)
-    decides = has_deadlines or this.scope.as_of < newest
+    decides = has_deadlines or this.scope.as_of < newest or has_later_certificates(this, polled)
     return release.fingerprint(
         uf=this.scope.uf,
         period=this.scope.as_of.isoformat() if decides else str(this.scope.fiscal_year),
@@ -260,6 +260,15 @@ def fingerprint_of(this: Run, polled: Polled) -> str:
         rules={file.rule_set.id: file.sha256 for file in this.rules},
         code=release.code_hash(),
     )
+
+
+def has_later_certificates(this: Run, polled: Polled) -> bool:
+    """Whether a certificate is dated after the day of the run: it will count one day, with nothing else new."""
+    for source, good in polled:
+        if source.name == "inputs_certificates":
+            rows = stage(this.store, [(source, good)], this.cache)[inputs_certificates.CERTIFICATES.name]
+            return not rows.filter(pl.col("date") > this.scope.as_of).collect().is_empty()
+    return False
 
 
 def staged(this: Run, polled: Polled) -> tuple[dict[str, pl.LazyFrame], list[str]]:
@@ -287,7 +296,7 @@ def make_release(this: Run, polled: Polled, fingerprint: str) -> Outcome:
     require_past(frames["staging.inputs_proposals__event"], this.scope, this.now)
     warnings += hand_warnings(this, polled)
     made = screen(frames, this.scope, [file.rule_set for file in this.rules], this.simulated)
-    warnings += sentences(made["core.left_out"])
+    warnings += caveats(frames, made, this.scope)
     for warning in warnings:
         this.say(f"warning: {warning}")
     thread.join()

@@ -222,7 +222,7 @@ def test_case_06_a_year_not_published_yet_gives_way_to_the_one_before(empty: byt
     years, told = outcome(periods, empty, state, municipalities)
     assert (years, told) == (
         ["2025", "2024", "2024"],
-        "the estimates of 2025 are not published yet (período 2025 ainda não publicado): those of 2024 serve",
+        "no figures of 2025 yet (período 2025 ainda não publicado): the estimates of 2024 serve",
     )
     untold = as_json(figures("N6", "2025", **{"3205002": "...", "3205101": "..."})).read()
     assert outcome(periods, answers("2025")[1], untold, state, municipalities)[0] == ["2025", "2025", "2024", "2024"]

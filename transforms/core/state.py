@@ -54,7 +54,8 @@ TABLE = Table(
 def latest_estimates(periods: pl.LazyFrame, populations: pl.LazyFrame, scope: Scope) -> pl.DataFrame:
     """The state's and its municípios' estimates of the latest year published by the date of the run.
 
-    A year that IBGE's list does not have (yet) came in a file placed by hand: it counts from its 1 July on. Columns:
+    A year that IBGE's list does not have (yet) came in a file placed by hand: it counts from its 1 July on. A year
+    without figures is none, and one that has only the state's or only municípios' gives way to a whole one. Columns:
     level, location_code, year, population. Empty where nothing was published by then.
     """
     by_hand = populations.select("year").unique().join(periods, on="year", how="anti")
@@ -66,8 +67,8 @@ def latest_estimates(periods: pl.LazyFrame, populations: pl.LazyFrame, scope: Sc
     )
     of_state = pl.col("location_code").str.starts_with(scope.state_code)
     known = populations.join(published, on="year", how="semi").filter(of_state & pl.col("population").is_not_null())
-    year = pl.col("year").max()
-    return known.filter(pl.col("year") == year).select("level", "location_code", "year", "population").collect()
+    years = known.group_by("year").agg(pl.col("level").n_unique().alias("levels")).sort("levels", "year").tail(1)
+    return known.join(years, on="year", how="semi").select("level", "location_code", "year", "population").collect()
 
 
 def state(

@@ -113,9 +113,7 @@ def published(periods: pl.DataFrame, as_of: date) -> list[int]:
 
 def unpublished(newest: int, used: int) -> str:
     """What to tell of a year that is listed and has no figures."""
-    return (
-        f"the estimates of {newest} are not published yet (período {newest} ainda não publicado): those of {used} serve"
-    )
+    return f"no figures of {newest} yet (período {newest} ainda não publicado): the estimates of {used} serve"
 
 
 def parse_period(stream: BinaryIO) -> pl.DataFrame:
