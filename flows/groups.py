@@ -1,33 +1,31 @@
 """`emancipa groups`: with whom would a district make it? The smallest contiguous groups that fail nothing, ranked."""
 
 from pathlib import Path
-from typing import Any
 
 import warehouse
 from flows import terminal
-from transforms.errors import UsageError
+from flows.asking import Rows, require_state, rows
 
 TOP = 25
+GROUPS = """
+    SELECT * FROM mart.viable_group WHERE $1 IS NULL OR uf = $1 ORDER BY rule_set, rank, district_codes"""
 
 
 def groups(data: Path, uf: str | None, *, as_json: bool) -> None:
     """The groups of the current release, by rule set. The search's limits are said where they cut anything."""
     with warehouse.connect(data) as database:
-        rows = database.sql("SELECT * FROM mart.viable_group ORDER BY rule_set, rank, district_codes").pl().to_dicts()
-        states = [state for (state,) in database.sql("SELECT uf FROM core.state").fetchall()]
-    if uf is not None and uf not in states:
-        raise UsageError(f"the current release is {'|'.join(states)}, not {uf}", action=f"emancipa run --uf {uf}")
-    rows = [row for row in rows if uf is None or row["uf"] == uf]
+        require_state(database, uf)
+        found = rows(database, GROUPS, uf)
     if as_json:
-        terminal.as_json(rows)
+        terminal.as_json(found)
         return
-    for rule_set in dict.fromkeys(row["rule_set"] for row in rows):
-        _rule_set(rule_set, [row for row in rows if row["rule_set"] == rule_set])
-    if not rows:
+    for rule_set in dict.fromkeys(row["rule_set"] for row in found):
+        _rule_set(rule_set, [row for row in found if row["rule_set"] == rule_set])
+    if not found:
         terminal.line("no group of districts fails nothing where its districts alone do")
 
 
-def _rule_set(rule_set: str, rows: list[dict[str, Any]]) -> None:
+def _rule_set(rule_set: str, found: Rows) -> None:
     told = [
         row
         | {
@@ -36,13 +34,13 @@ def _rule_set(rule_set: str, rows: list[dict[str, Any]]) -> None:
             "verdict": row["likely"] or row["status"],
             "open": (row["undetermined"] or "").replace("|", ", "),
         }
-        for row in rows[:TOP]
+        for row in found[:TOP]
     ]
     columns = {"rank": "#", "who": "districts", "from": "município", "verdict": "verdict", "population": "population"}
     terminal.table(told, {**columns, "open": "to certify"}, title=rule_set, narrow=["verdict"])
-    if len(rows) > TOP:
-        terminal.line(f"… and {len(rows) - TOP} more in mart.viable_group")
+    if len(found) > TOP:
+        terminal.line(f"… and {len(found) - TOP} more in mart.viable_group")
     terminal.line(
-        f"Sets of up to {rows[0]['largest']} districts, neighbours by {rows[0]['contiguity']}"
-        + ("." if rows[0]["is_complete"] else "; the search met its limit: there may be more.")
+        f"Sets of up to {found[0]['largest']} districts, neighbours by {found[0]['contiguity']}"
+        + ("." if found[0]["is_complete"] else "; the search met its limit: there may be more.")
     )

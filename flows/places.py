@@ -3,11 +3,10 @@
 import csv
 import sys
 from pathlib import Path
-from typing import Any
 
 import warehouse
 from flows import terminal
-from transforms.errors import UsageError
+from flows.asking import Rows, require_state, rows
 from transforms.sources.inputs_polling_place_districts import FORM
 
 PLACES = """
@@ -24,19 +23,15 @@ def places(data: Path, uf: str | None, *, unassigned: bool, as_json: bool) -> No
     Rows left unfilled are passed over when it is read.
     """
     with warehouse.connect(data) as database:
-        rows = database.sql(UNASSIGNED if unassigned else PLACES).pl().to_dicts()
-        state = database.sql("SELECT uf FROM core.state").fetchall()
-    if uf is not None and (uf,) not in state:
-        raise UsageError(
-            f"the current release is {state[0][0]}, not {uf}", where="--uf", action=f"emancipa run --uf {uf}"
-        )
+        require_state(database, uf)
+        found = rows(database, UNASSIGNED if unassigned else PLACES)
     if as_json:
-        terminal.as_json(rows)
+        terminal.as_json(found)
     elif unassigned:
-        _template(rows)
+        _template(found)
     else:
         terminal.table(
-            rows,
+            found,
             {
                 "municipality_name": "município",
                 "zone": "zone",
@@ -51,10 +46,10 @@ def places(data: Path, uf: str | None, *, unassigned: bool, as_json: bool) -> No
         )
 
 
-def _template(rows: list[dict[str, Any]]) -> None:
+def _template(unassigned: Rows) -> None:
     writer = csv.DictWriter(sys.stdout, [*FORM.columns], delimiter=";", lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
-    for row in rows:
+    for row in unassigned:
         told = (row["municipality_name"], row["place_name"], row["neighbourhood"], row["address"])
         writer.writerow(
             row | {"district_code": "", "note": ", ".join(filter(None, told)) + f" ({row['voters']} voters)"}

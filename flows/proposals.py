@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 import warehouse
 from flows import terminal
+from flows.asking import Rows, require_state, rows
 from flows.notify import Cause
 from transforms.errors import UsageError
 from transforms.sources import Scope
@@ -16,11 +17,6 @@ from transforms.sources.inputs import Fault, refusal
 from transforms.sources.inputs_proposals import FORM
 from warehouse.release import PARQUET
 from warehouse.snapshots import BRASILIA
-
-if TYPE_CHECKING:
-    from warehouse import DuckDBPyConnection
-
-Rows = list[dict[str, Any]]
 
 STANDING = """
     SELECT r.rule_set, p.*, s.stage, s.article, s.status, s.due_on, s.working_day, s.days_left, s.reason, s.next_step
@@ -60,11 +56,9 @@ ONE = {
 def proposals(data: Path, uf: str | None, *, overdue: bool, as_json: bool) -> None:
     """Every petition with the stage it stands at, and the calendar of what has a day."""
     with warehouse.connect(data) as database:
-        standing = _rows(database, STANDING, uf)
-        calendar = _rows(database, CALENDAR, uf)
-        states = {state for (state,) in database.sql("SELECT uf FROM core.state").fetchall()}
-    if uf is not None and uf not in states:
-        raise UsageError(f"the current release has no {uf}", where="--uf", action=f"emancipa run --uf {uf}")
+        require_state(database, uf)
+        standing = rows(database, STANDING, uf)
+        calendar = rows(database, CALENDAR, uf)
     if overdue:
         standing = [row for row in standing if row["status"] == "overdue"]
         calendar = [row for row in calendar if row["overdue"]]
@@ -106,7 +100,7 @@ def _day(day: date) -> str:
 def proposal(data: Path, proposal_id: str, *, as_json: bool) -> None:
     """One petition: its stages with their reasons, its requests, its plebiscites, its events."""
     with warehouse.connect(data) as database:
-        found = {name: _rows(database, sql, proposal_id) for name, sql in ONE.items()}
+        found = {name: rows(database, sql, proposal_id) for name, sql in ONE.items()}
         known = [name for (name,) in database.sql("SELECT proposal_id FROM core.proposal ORDER BY ALL").fetchall()]
     if not found["proposal"]:
         raise UsageError(
@@ -140,12 +134,6 @@ def _stages(stages: Rows) -> None:
         terminal.line(f"    {row['reason']}")
         if row["next_step"]:
             terminal.line(f"    next: {row['next_step']}")
-
-
-def _rows(database: "DuckDBPyConnection", sql: str, value: str | None) -> Rows:
-    cursor = database.execute(sql, [value])
-    names = [column[0] for column in cursor.description or []]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def overdue(uf: str, release: Path) -> list[Cause]:

@@ -39,9 +39,12 @@ def of_run(outcome: "Outcome", *, as_json: bool) -> None:
         "stale": list(outcome.stale),
         "warnings": list(outcome.warnings),
     }
-    if as_json:
-        terminal.as_json(summary)
-        return
+    terminal.as_json(summary) if as_json else _tell(outcome, facts, summary, ranking, pending)
+
+
+def _tell(
+    outcome: "Outcome", facts: dict[str, Any], summary: dict[str, Any], ranking: pl.DataFrame, pending: pl.DataFrame
+) -> None:
     if facts["simulated"]:
         terminal.line("SIMULATED: the bundled sample; only codes, names and populations are real.")
     for rule_set in facts["rule_sets"]:
@@ -215,14 +218,7 @@ def tables(data: Path, name: str | None, *, as_json: bool) -> None:
 
 def query(data: Path, sql: str, *, as_json: bool) -> None:
     """The answer to a query over the current release."""
-    with warehouse.connect(data) as database:
-        try:
-            answer: Any = database.sql(sql)  # None for a statement that answers nothing
-        except Exception as error:
-            if type(error).__module__.startswith(("duckdb", "_duckdb")):
-                raise UsageError(str(error).strip(), where="query", action="see `emancipa tables`") from None
-            raise
-        frame = answer.pl() if answer is not None else pl.DataFrame()
+    frame = warehouse.ask(data, sql)
     if as_json:
         terminal.as_json(frame.to_dicts())
     else:

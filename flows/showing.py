@@ -1,16 +1,16 @@
 """`emancipa show AREA`: one area, requirement by requirement; with --explain, every input its figures came from."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import warehouse
 from flows import terminal
+from flows.asking import Rows, rows
 from transforms.errors import UsageError
+from transforms.rules.reading import ORIGIN
 
 if TYPE_CHECKING:
     from warehouse import DuckDBPyConnection
-
-Rows = list[dict[str, Any]]
 
 # What is told of an area, in order. Every query takes the area's id.
 SUMMARY = {
@@ -62,12 +62,7 @@ def show(data: Path, area: str, *, explain: bool, as_json: bool) -> None:
 
 
 def _read(database: "DuckDBPyConnection", queries: dict[str, str], area: str) -> dict[str, Rows]:
-    found = {}
-    for name, sql in queries.items():
-        cursor = database.execute(sql, [area] if "$1" in sql else [])
-        names = [column[0] for column in cursor.description or []]
-        found[name] = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    return found
+    return {name: rows(database, sql, *([area] if "$1" in sql else [])) for name, sql in queries.items()}
 
 
 def nearest(database: "DuckDBPyConnection", area: str) -> str:
@@ -93,7 +88,7 @@ def _summary(found: dict[str, Rows]) -> None:
         if verdict["same_origin_conflict"]:
             terminal.line(f"cannot leave together with: {verdict['same_origin_conflict'].replace('|', ', ')}")
     for row in found["requirements"]:
-        if row["requirement"] == "origin":
+        if row["requirement"] == ORIGIN:
             continue
         likely = f" ({row['indication']})" if row["indication"] else ""
         margin = f", margin {terminal.percent(row['margin'])}" if row["margin"] is not None else ""
@@ -108,7 +103,7 @@ def _summary(found: dict[str, Rows]) -> None:
             terminal.line(f"  {row['reason']}")
     if found["origins"]:
         terminal.heading("Municípios of origin, before → after")
-        rows = [
+        told = [
             row | {"before": terminal.shown(row["before_value"]), "after": terminal.shown(row["after_value"])}
             for row in found["origins"]
         ]
@@ -120,7 +115,7 @@ def _summary(found: dict[str, Rows]) -> None:
             "threshold": "threshold",
             "verdict": "verdict",
         }
-        terminal.table(rows, headings, narrow=["requirement", "verdict"])
+        terminal.table(told, headings, narrow=["requirement", "verdict"])
     for row in found["pending"]:
         terminal.line(f"\npending · {row['requirement']}: {row['reason']}\n  ask {row['ask']}")
 
@@ -130,8 +125,8 @@ def _inputs(inputs: dict[str, Rows]) -> None:
     terminal.heading("How it was computed")
     for step in STEPS:
         terminal.line(f"  · {step}")
-    for name, rows in inputs.items():
-        terminal.heading(f"{name} ({len(rows)})")
-        for row in rows:
+    for name, found in inputs.items():
+        terminal.heading(f"{name} ({len(found)})")
+        for row in found:
             told = [f"{key}={terminal.shown(value)}" for key, value in row.items() if value not in {None, ""}]
             terminal.line("  " + " · ".join(told))

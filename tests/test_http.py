@@ -83,7 +83,7 @@ def source(base: Base, largest: int = 1_000_000) -> Source:
 @pytest.fixture
 def ask(upstream: Upstream, store: Store) -> Ask:
     """Asks the server for a zip, or for JSON, as one client with no pauses and short patience."""
-    bases = {base: f"{upstream.url}/{prefix}" for base, prefix in PREFIXES.items()}
+    bases: dict[str, Any] = {base: f"{upstream.url}/{prefix}" for base, prefix in PREFIXES.items()}
     web = Web(settings(**bases, read_seconds=0.2, connect_seconds=1, backoff_seconds=0, siconfi_pace=0))
 
     def get(

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -282,7 +282,7 @@ def test_an_optional_source_that_has_nothing_is_said_to_be_done_without(
 
 
 def test_two_runs_at_once_do_not_touch_each_other(upstream: Upstream, tmp_path: Path) -> None:
-    with publish.lock(tmp_path, now=publish.datetime.now(publish.UTC)):
+    with publish.lock(tmp_path, now=datetime.now(UTC)):
         assert run(tmp_path) == 6
     assert not (tmp_path / "releases").exists()
 

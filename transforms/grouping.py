@@ -11,6 +11,7 @@ from itertools import combinations
 
 import polars as pl
 
+from transforms.columns import MEASURES_OF
 from transforms.core.figures import FIGURES, DistrictFigures, figures
 from transforms.core.remainder import KEYS, after
 from transforms.marts.origin_result import origin_result, standing
@@ -95,9 +96,7 @@ def _judged(sets: pl.DataFrame, ground: Ground) -> pl.DataFrame:
         .group_by("area_id")
         .agg(pl.col("requirement").unique().sort().str.join("|").alias("open"))
     )
-    judged = wide.with_columns(
-        sets["codes"], pl.coalesce("population_estimate", "population_census").alias("population")
-    )
+    judged = wide.with_columns(sets["codes"], pl.coalesce(MEASURES_OF["population"]).alias("population"))
     for other in (_sure(all_rows), margin, opens, lost):
         judged = judged.join(other, on="area_id", how="left", validate="1:1", maintain_order="left")
     return judged.drop("area_id").with_columns(pl.col("lost").fill_null(False))
@@ -193,9 +192,7 @@ def _grown(sets: pl.DataFrame, beside: pl.DataFrame) -> pl.DataFrame:
 
 
 def _most_populous(sets: pl.DataFrame, most: int, known: DistrictFigures) -> pl.DataFrame:
-    people = known.districts.select(
-        "district_code", pl.coalesce("population_estimate", "population_census").alias("people")
-    )
+    people = known.districts.select("district_code", pl.coalesce(MEASURES_OF["population"]).alias("people"))
     total = (
         _members(sets).join(people, on="district_code", validate="m:1").group_by("area_id").agg(pl.col("people").sum())
     )

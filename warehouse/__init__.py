@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from transforms.errors import UsageError
 
 if TYPE_CHECKING:
+    import polars as pl
     from duckdb import DuckDBPyConnection as DuckDBPyConnection
 
 DATABASE = "emancipa.duckdb"
@@ -35,3 +36,16 @@ def connect(data: str | Path | None = None, release: str | None = None) -> "Duck
     # The real path differs from release to release: within a process, DuckDB would otherwise hand out the file
     # it already holds under the name `current`.
     return duckdb.connect(str(path.resolve()), read_only=True)
+
+
+def ask(data: Path, sql: str) -> "pl.DataFrame":
+    """The answer of the current release to a query. Raises UsageError, in DuckDB's words, where it is none."""
+    import duckdb  # noqa: PLC0415
+    import polars as pl  # noqa: PLC0415
+
+    with connect(data) as database:
+        try:
+            answer = database.sql(sql)  # None for a statement that answers nothing
+            return pl.DataFrame() if answer is None else answer.pl()
+        except duckdb.Error as error:
+            raise UsageError(str(error).strip(), where="query", action="see `emancipa tables`") from None

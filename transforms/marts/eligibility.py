@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from transforms.columns import AREA, AREA_NAME, EVIDENCE, RULE_SET, UF, weakest
+from transforms.columns import AREA, AREA_NAME, EVIDENCE, MEASURES_OF, RULE_SET, UF, weakest
 from transforms.core.area import KINDS
 from transforms.exact import decimal
 from transforms.marts.requirement_result import STATUSES
@@ -112,7 +112,7 @@ def eligibility(
     )
     values = area_figures.select(
         "area_id",
-        pl.coalesce("population_estimate", "population_census").alias("population"),
+        pl.coalesce(MEASURES_OF["population"]).alias("population"),
         pl.col("electorate_value").alias("electorate"),
         pl.col("urban_houses_value").alias("urban_houses"),
         decimal(pl.col("collection_value"), 2).alias("collection_brl"),

@@ -11,8 +11,8 @@ import polars as pl
 from transforms.columns import AREA, AREA_NAME, RULE_SET, UF
 from transforms.core.proposal import PROPOSAL
 from transforms.deadlines import working_day
-from transforms.petition import DONE, Petition
-from transforms.petition_stages import current, standings
+from transforms.petition import DONE, DUE, OVERDUE, Petition
+from transforms.petition_stages import BLOCKED, NOT_APPLICABLE, current, standings
 from transforms.schema import Column, Kind, Table, Unit
 
 STAGES = (
@@ -27,7 +27,7 @@ STAGES = (
     "territory",
     "limits",
 )
-STATUSES = ("done", "due", "overdue", "blocked", "not_applicable")
+STATUSES = (DONE, DUE, OVERDUE, BLOCKED, NOT_APPLICABLE)
 
 
 def _day(name: str, description: str, label: str) -> Column:

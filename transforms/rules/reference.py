@@ -7,7 +7,7 @@ from math import ceil
 
 import polars as pl
 
-from transforms.columns import ENDS
+from transforms.columns import ENDS, MEASURES_OF
 from transforms.rules.reading import Arm, RuleSet
 
 POPULATION_BASES = ("estimate", "census")  # the first at hand is the one shown
@@ -81,9 +81,9 @@ def reference(
 
 def _mean(figure: str, share: Fraction, municipalities: pl.DataFrame) -> Limits:
     """Over the least populous share of the municípios, rounded up to whole ones; None where one has no figure."""
-    least = municipalities.sort(
-        pl.coalesce("population_estimate", "population_census"), "municipality_code", nulls_last=True
-    ).head(ceil(share * municipalities.height))
+    least = municipalities.sort(pl.coalesce(MEASURES_OF["population"]), "municipality_code", nulls_last=True).head(
+        ceil(share * municipalities.height)
+    )
     names = [figure] * 3 if figure.startswith("population") else [f"{figure}_{end}" for end in ENDS]
     means = [
         None

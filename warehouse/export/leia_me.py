@@ -4,12 +4,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from warehouse.export.portuguese import sentence
+from warehouse.snapshots import BRASILIA
 
 FILE = "LEIA-ME.txt"
-BRASILIA = ZoneInfo("America/Sao_Paulo")
 FILES: Mapping[str, str] = {
     "elegibilidade.xlsx": "a planilha: todas as tabelas abaixo, com os códigos como texto",
     "elegibilidade.csv": "uma linha por área, na ordem da classificação",

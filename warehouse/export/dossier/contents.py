@@ -11,7 +11,7 @@ import polars as pl
 from transforms.catalog import sources
 from transforms.codes import BY_UF
 from transforms.rules.procedure import Votes, quorum, window
-from transforms.rules.reading import RuleSet
+from transforms.rules.reading import ORIGIN, RuleSet
 from warehouse.build import Tables
 from warehouse.export.dossier import limits
 from warehouse.export.dossier.limits import Limits
@@ -134,14 +134,14 @@ def _name(this: Dossier, area_id: str) -> str:
 
 def _requirement(row: Row, rule_set: RuleSet) -> dict[str, str]:
     """A row of the table of requirements, with the law's words."""
-    if row["requirement"] == "origin":
+    if row["requirement"] == ORIGIN:
         quote = rule_set.origin.quote if rule_set.origin else ""
     else:
         quote = rule_set.requirement(row["requirement"]).quote
     unit = "R$ " if row["unit"] == "BRL" else ""
     return {
         "name": sentence(row["requirement"]),
-        "is_origin": row["requirement"] == "origin",
+        "is_origin": row["requirement"] == ORIGIN,
         "article": row["article"],
         "quote": quote,
         "value": unit + figures.number(row["value"]) if row["value"] else "",

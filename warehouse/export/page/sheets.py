@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from transforms.rules.reading import RuleSet
+from transforms.rules.reading import ORIGIN, RuleSet
 from warehouse.build import Tables
 from warehouse.ddl import stored
 from warehouse.export.csv import as_text
 
 Row = dict[str, Any]
-ORIGIN = "origin"
 GROUPS_SHOWN = 3
 MUNICIPALITY = ("municipality_code", "municipality_name")
 METHOD = ("method", "source", "reference_period", "evidence")  # what a note of the page tells
