@@ -149,6 +149,8 @@ def poll(
         message = talk.hold()
         if read:
             talk.read(read)
+        if not talk.answers and source.base != "inputs":  # a folder may be without a file; an upstream has something
+            raise NoAnswer("absent", f"it has nothing for {scope.uf}")
     except NoAnswer as error:
         outcome, cause, message = "failed", error.outcome, error.message
     except (SourceChanged, SourceUnavailable) as error:
