@@ -104,7 +104,7 @@ def manifest(**changes: Any) -> dict[str, Any]:
         "fingerprint": "f",
         "contents_hash": "ab12cd34",
         "rule_sets": [{"id": "lc_1_1967", "title": "LC", "sha256": "cc"}],
-        "snapshots": [{"source": "s", "part": "p", "url": "u", "sha256": "aa", "fetched_at": SEEN}],
+        "snapshots": [{"source": "s", "uf": "", "part": "p", "url": "u", "sha256": "aa", "fetched_at": SEEN}],
         "counts": {"core.place": 1},
         "checks": {"passed": 3, "warning": 0},
         "legal_notice": "Triagem técnica.",
