@@ -132,8 +132,6 @@ def test_dissolving_mends_and_joins() -> None:
     assert whole["district_code"].to_list() == ["320000105", "320000110"]
     assert shapely.is_valid(shapes).all()
     assert shapely.area(shapes).tolist() == [pytest.approx(0.005), pytest.approx(0.02 - 0.0004)]
-    outline = geometry.outlines(mesh)
-    assert outline["municipality_code"].to_list() == ["3200001"]
 
 
 def test_neighbours_stand_both_ways_round() -> None:

@@ -13,7 +13,7 @@ from transforms.answers import staged
 from transforms.codes import BY_CODE, is_municipality, municipality
 from transforms.columns import MUNICIPALITY
 from transforms.errors import SourceChanged, UsageError
-from transforms.names import ALIASES, comparable, current, matched, without_kind
+from transforms.names import ALIASES, comparable, current, matched
 from transforms.schema import Table
 from transforms.sources.ibge_localities import parse_dtb
 
@@ -57,12 +57,6 @@ def test_different_names_stay_different() -> None:
 def test_comparing_is_settled_after_once(name: str) -> None:
     once = compared(name)
     assert compared(*once) == once
-
-
-def test_kinds_of_place_fall_away_before_and_after() -> None:
-    names = ["POVOADO DE CALOGI", "Distrito Calogi", "CALOGI-DISTRITO", "Zona Rural Calogi", "Vila Velha", "Vilarinho"]
-    frame = pl.DataFrame({"name": names}).select(without_kind(comparable(pl.col("name"))))
-    assert frame["name"].to_list() == ["calogi"] * 4 + ["velha", "vilarinho"]
 
 
 def test_case_37_apostrophe_case_hyphen(shared: Path) -> None:

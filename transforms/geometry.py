@@ -34,19 +34,14 @@ def wkb(geometries: NDArray[Any]) -> pl.Series:
     return pl.Series("geometry", shapely.to_wkb(geometries).tolist(), dtype=pl.Binary)
 
 
-def outlines(mesh: pl.DataFrame) -> pl.DataFrame:
-    """The municípios' outlines, from their districts: municipality_code, geometry."""
-    return dissolved(mesh, pl.col("district_code").str.head(7).alias("municipality_code"))
-
-
 def repaired(geometries: NDArray[Any]) -> NDArray[Any]:
     """Valid polygons of the same outline: crossed rings are rebuilt, what collapses to a line is dropped."""
     return shapely.make_valid(geometries, method="structure", keep_collapsed=False)
 
 
 def dissolved(mesh: pl.DataFrame, by: pl.Expr) -> pl.DataFrame:
-    """One valid geometry (WKB) per value of `by`, sorted by it: repeated features of a district, outlines of
-    municípios. Neighbours' shared borders vanish.
+    """One valid geometry (WKB) per value of `by`, sorted by it: repeated features of a district are one, the
+    borders between them vanish.
     """
     parts = mesh.select(by, "geometry").sort(pl.all().exclude("geometry"), maintain_order=True)
     key = parts.columns[0]

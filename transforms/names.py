@@ -48,8 +48,6 @@ TO|Fortaleza do Tabocão|Tabocão
 """
 ALIASES = tuple(tuple(line.split("|")) for line in _ALIASES.strip().splitlines())  # uf, old, IBGE's
 
-_KIND_OF_PLACE = r"^(povoado|distrito|vila|zona rural|localidade|comunidade|bairro)( (de|do|da|dos|das))? | distrito$"
-
 
 def comparable(name: pl.Expr) -> pl.Expr:
     """A name in the form in which sources agree: lower case, no accents, single spaces, `D'Oeste` as `doeste`."""
@@ -64,11 +62,6 @@ def comparable(name: pl.Expr) -> pl.Expr:
         .str.replace_all(r"\s+", " ")
         .str.strip_chars()
     )
-
-
-def without_kind(name: pl.Expr) -> pl.Expr:
-    """A comparable name without the kind of place before or after it: `povoado de x`, `x distrito` as `x`."""
-    return name.str.replace_all(_KIND_OF_PLACE, "").str.strip_chars()
 
 
 def current(name: pl.Expr, uf: pl.Expr) -> pl.Expr:

@@ -131,7 +131,7 @@ class Table:
 
     def frame(self, rows: Iterable[Mapping[str, Any]] | Sequence[Sequence[Any]] = ()) -> pl.DataFrame:
         """Rows as a frame of this table's shape; the empty frame when there are none."""
-        return self.conform(pl.DataFrame(list(rows), schema=self.schema, orient=None))
+        return self.conform(pl.DataFrame(list(rows), schema=self.schema))
 
     def conform(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Exactly the declared columns, in order, strictly cast, sorted by the table's total order.

@@ -1,6 +1,7 @@
 """The screen of one state, from staged rows to the ranking: what happens, in order. Pure: frames in, frames out."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
 import polars as pl
 
@@ -45,6 +46,7 @@ def screen(
     """
     core, known = entities_and_measures(staged, scope, simulated)
     certificates = counted(staged["staging.inputs_certificates__certificate"], scope)
+    core |= areas_and_figures(staged["staging.inputs_candidates__area"], core, known, certificates, simulated)
     marts: dict[str, list[pl.DataFrame]] = {}
     for rule_set in rule_sets:
         for name, frame in judge(rule_set, core, known, certificates, bool(simulated)).items():
@@ -59,10 +61,9 @@ def screen(
 def entities_and_measures(
     staged: Mapping[str, pl.LazyFrame], scope: Scope, simulated: frozenset[str]
 ) -> tuple[Frames, DistrictFigures]:
-    """Core: who is who, then each measure by district with its bounds, then by area."""
+    """Who is who, then each measure by district with its bounds; and the figures that any set of districts has."""
     census = staged["staging.ibge_census_districts__district"]
     collections = staged["staging.inputs_collections__collection"]
-    candidates = staged["staging.inputs_candidates__area"]
 
     districts = district(staged["staging.ibge_localities__district"], census, scope)
     estimates = latest_estimates(
@@ -94,8 +95,9 @@ def entities_and_measures(
     revenue = state_revenue(accounts, deliveries, scope)
     gap = why_unknown(accounts, deliveries, scope) if revenue.is_empty() else None
     states = state(population, estimates, scope, gap)
-    gross = dict(revenue.select("variant", "value").iter_rows()).get("gross")
-    by_municipality = municipality_collection(collections, districts["municipality_code"].unique(), gross, scope)
+    by_municipality = municipality_collection(
+        collections, districts["municipality_code"].unique(), _gross(revenue), scope
+    )
     weights = population.select("district_code", "occupied_dwellings", "population_census").join(
         houses.select("district_code", "establishments"), on="district_code", validate="1:1"
     )
@@ -113,11 +115,6 @@ def entities_and_measures(
         fiscal_year=scope.fiscal_year,
         simulated=simulated,
     )
-    areas = area(districts, candidates)
-    members = area_district(districts, candidates)
-    certificates = counted(staged["staging.inputs_certificates__certificate"], scope)
-    certificates = checked(certificates, members, municipalities, by_municipality, gross)
-    figures = area_figures(members, known, certificates)
     return {
         "core.state": states,
         "core.state_revenue": revenue,
@@ -134,7 +131,31 @@ def entities_and_measures(
         "core.district_houses": houses,
         "core.district_collection": collection,
         "core.district_measure": measures,
+    }, known
+
+
+def areas_and_figures(
+    candidates: pl.LazyFrame,
+    core: Frames,
+    known: DistrictFigures,
+    certificates: pl.DataFrame,
+    simulated: frozenset[str],
+) -> Frames:
+    """What is judged: the areas, their districts, and their measures, certificates before all else."""
+    districts, municipalities = core["core.district"], core["core.municipality"]
+    areas = area(districts, candidates)
+    members = area_district(districts, candidates)
+    gross = _gross(core["core.state_revenue"])
+    certified = checked(certificates, members, municipalities, core["core.municipality_collection"], gross)
+    figures = area_figures(members, known, certified)
+    return {
         "core.area": areas,
         "core.area_district": members,
-        "core.area_measure": area_measure(figures, members, measures, certificates, simulated),
-    }, known
+        "core.area_measure": area_measure(figures, members, core["core.district_measure"], certified, simulated),
+    }
+
+
+def _gross(revenue: pl.DataFrame) -> Decimal | None:
+    """The state's tax revenue by its main definition; None where it is not known."""
+    found: Decimal | None = dict(revenue.select("variant", "value").iter_rows()).get("gross")
+    return found

@@ -6,7 +6,7 @@ finds a whole release. It alone may import duckdb; it knows the declarations in 
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from transforms.errors import UsageError
 
@@ -45,7 +45,8 @@ def ask(data: Path, sql: str) -> "pl.DataFrame":
 
     with connect(data) as database:
         try:
-            answer = database.sql(sql)  # None for a statement that answers nothing
-            return pl.DataFrame() if answer is None else answer.pl()
+            answer: Any = database.sql(sql)  # None for a statement that answers nothing
+            frame: pl.DataFrame = pl.DataFrame() if answer is None else answer.pl()
         except duckdb.Error as error:
             raise UsageError(str(error).strip(), where="query", action="see `emancipa tables`") from None
+        return frame

@@ -120,17 +120,12 @@ def eligibility(
     rows = area
     for other in (origins, values, _verdicts(rule_set, requirements), conflicts):
         rows = rows.join(other, on="area_id", how="left", validate="1:1")
+    # An area without requirement rows is exempt, or a fusion that the rule set says nothing about.
+    is_exempt, is_judged = pl.col("area_id").is_in(exempt["area_id"].to_list()), pl.col("status").is_not_null()
     judged = rows.with_columns(
         pl.lit(rule_set.id).alias("rule_set"),
-        # Without requirement rows: exempt, or a fusion that the rule set says nothing about.
-        pl.when(pl.col("area_id").is_in(exempt["area_id"].to_list()))
-        .then(pl.lit("eligible"))
-        .otherwise(pl.col("status").fill_null(UNDETERMINED))
-        .alias("status"),
-        pl.when(pl.col("status").is_not_null() | pl.col("area_id").is_in(exempt["area_id"].to_list()))
-        .then("likely")
-        .otherwise(pl.lit("unknown"))
-        .alias("likely"),
+        pl.when(is_exempt).then(pl.lit("eligible")).otherwise(pl.col("status").fill_null(UNDETERMINED)).alias("status"),
+        pl.when(is_exempt | is_judged).then("likely").otherwise(pl.lit("unknown")).alias("likely"),
         pl.col("^requirements_.*$").fill_null(0),
         pl.lit(any_simulated).alias("is_simulated"),
     )

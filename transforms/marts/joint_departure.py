@@ -1,12 +1,12 @@
 """mart.joint_departure: which areas can leave a município together, as the largest such sets (art. 2º, § 1º)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
 from transforms.columns import MUNICIPALITY, MUNICIPALITY_NAME, RULE_SET
 from transforms.marts.conflict import EXACT_UP_TO, Joint
-from transforms.rules.evaluator import NOT_MET, UNDETERMINED
+from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED
 from transforms.rules.reading import RuleSet
 from transforms.schema import Column, Kind, Table, Unit
 
@@ -47,37 +47,41 @@ def joint_departure(
     """`viable`: area_id and municipality_code of areas not ineligible, and whether their departure is undetermined."""
     names = dict(area.select("area_id", "area_name").iter_rows())
     of_municipality = dict(municipality.select("municipality_code", "municipality_name").iter_rows())
-    by_municipality: dict[str, list[Joint]] = {}
+    leaving: dict[str, dict[frozenset[str], str]] = {}
     for each in joint:
-        by_municipality.setdefault(each.municipality_code, []).append(each)
+        if each.verdict != NOT_MET:
+            leaving.setdefault(each.municipality_code, {})[each.areas] = each.verdict
     rows = []
     for key, group in viable.group_by("municipality_code", maintain_order=True):
         code, count = str(key[0]), group.height
-        if count < 2:
-            continue
-        sets = {frozenset([name]): UNDETERMINED if open_ else "kept" for name, open_ in _singles(group)}
-        judged = by_municipality.get(code, [])
-        sets |= {each.areas: each.verdict for each in judged if each.verdict != NOT_MET}
-        maximal: list[frozenset[str]] = []
-        for areas, verdict in sorted(sets.items(), key=lambda each: -len(each[0])):
-            if not any(areas < other for other in maximal):
-                maximal.append(areas)
-                ordered = sorted(areas)
-                rows.append(
-                    {
-                        "rule_set": rule_set.id,
-                        "municipality_code": code,
-                        "municipality_name": of_municipality[code],
-                        "area_ids": "|".join(ordered),
-                        "area_names": "|".join(names[name] for name in ordered),
-                        "areas": len(ordered),
-                        "viable_areas": count,
-                        "verdict": UNDETERMINED if verdict == UNDETERMINED else "kept",
-                        "is_exact": count <= EXACT_UP_TO,
-                    }
-                )
+        sets = _alone(group) | leaving.get(code, {})
+        rows += [
+            {
+                "rule_set": rule_set.id,
+                "municipality_code": code,
+                "municipality_name": of_municipality[code],
+                "area_ids": "|".join(sorted(areas)),
+                "area_names": "|".join(names[area] for area in sorted(areas)),
+                "areas": len(areas),
+                "viable_areas": count,
+                "verdict": UNDETERMINED if sets[areas] == UNDETERMINED else "kept",
+                "is_exact": count <= EXACT_UP_TO,
+            }
+            for areas in (_maximal(sets) if count > 1 else ())
+        ]
     return TABLE.frame(rows)
 
 
-def _singles(group: pl.DataFrame) -> list[tuple[str, bool]]:
-    return [(str(name), bool(open_)) for name, open_ in group.select("area_id", "undetermined").iter_rows()]
+def _alone(group: pl.DataFrame) -> dict[frozenset[str], str]:
+    """The verdict on each area leaving by itself."""
+    rows = group.select("area_id", "undetermined").iter_rows()
+    return {frozenset([area]): UNDETERMINED if is_open else MET for area, is_open in rows}
+
+
+def _maximal(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """The sets that no other contains."""
+    found: list[frozenset[str]] = []
+    for areas in sorted(sets, key=len, reverse=True):
+        if not any(areas < other for other in found):
+            found.append(areas)
+    return found

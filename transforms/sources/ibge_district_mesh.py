@@ -97,13 +97,6 @@ def parse_sector(stream: BinaryIO) -> pl.DataFrame:
         return staged(SECTORS, geometry.dissolved(urban, code), NAME)
 
 
-def disagreeing_areas(districts: pl.DataFrame) -> pl.DataFrame:
-    """Districts whose polygon differs from AREA_KM2 by more than 0.5 %: district_code, area_km2, measured_km2."""
-    measured = geometry.area_km2(geometry.shapes(districts["geometry"]))
-    table = districts.select("district_code", "area_km2", pl.Series("measured_km2", measured))
-    return table.filter((pl.col("measured_km2") / pl.col("area_km2") - 1).abs() > AREA_TOLERANCE)
-
-
 @contextmanager
 def _drawn() -> Iterator[None]:
     """Inside, a shape that cannot be drawn (a ring left open, a coordinate beyond numbers) is no map."""

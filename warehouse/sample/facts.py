@@ -31,10 +31,6 @@ class District:
         return int(self.counts[0] or 0)
 
     @property
-    def private_dwellings(self) -> int:
-        return int(self.counts[2] or 0)
-
-    @property
     def is_seat(self) -> bool:
         return self.code.endswith("05")
 

@@ -135,10 +135,6 @@ def _siconfi(world: World, match: re.Match[str], params: Mapping[str, str]) -> A
     return Answer(siconfi.page(items, route, params, world.page_limit), "application/json")
 
 
-def _first(world: World) -> Facts:
-    return next(iter(world.states.values()))
-
-
 def _folder(name: str, files: Sequence[str]) -> tuple[str, str, Handler]:
     path = f"{CENSUS}/{name}/"
     return ("ibge_files", re.escape(path), lambda *_: Answer(index(path, files), HTML))
