@@ -147,6 +147,8 @@ def poll(
     outcome, cause, message = "ok", "", ""
     try:
         message = talk.hold()
+        if (good := store.last_good(source.name, scope.uf, scope.as_of)) and talk.gave_up_on(good):
+            raise NoAnswer("absent", "what it answered before is not there any more")
         if read:
             talk.read(read)
         if not talk.answers and source.base != "inputs":  # a folder may be without a file; an upstream has something
@@ -172,6 +174,7 @@ class _Conversation:
         self._source, self._scope, self._store = source, scope, store
         self._client, self._asked, self._until = client, asked, until
         self.answers: list[tuple[Request, Answer]] = []
+        self._given_up: set[tuple[str, str]] = set()  # part and URL of answers that others took the place of
         self.is_of_the_state = False  # until a question is that is not shared by all states
         self._at: tuple[Request, Answer] | None = None
 
@@ -198,8 +201,13 @@ class _Conversation:
             raise
         self._at = request, answer
         # What is asked again under the same name takes the place of what was of no use.
+        self._given_up |= {(old.part, old.url) for _, old in self.answers if old.part == request.part}
         self.answers = [*(asked for asked in self.answers if asked[0].part != request.part), self._at]
         return answer
+
+    def gave_up_on(self, good: Poll) -> bool:
+        """Whether a question was of no use this time that a good poll has the answer to: that poll is the better."""
+        return not self._given_up.isdisjoint((answer.part, answer.url) for answer in good.answers)
 
     def read(self, read: Callable[[Answer], object]) -> None:
         """Every answer, in turn. Raises whatever a reader does."""

@@ -209,6 +209,25 @@ def test_a_part_asked_again_takes_the_place_of_the_answer_before(store: Store) -
     made = ask(source(conversation=conversation), store, {"/2026": b"[]", "/2025": b"[1]"})
     assert (made.ok, made.message) == (True, "The source: 2026 is not published yet")
     assert [(answer.part, answer.url) for answer in made.answers] == [("figures", "/2025")]
+    assert ask(source(conversation=conversation), store, {"/2026": b"[]", "/2025": b"[1]"}).ok
+
+
+def test_what_was_there_before_is_better_than_what_takes_its_place(store: Store) -> None:
+    """A year that had figures and has none tonight: the last good poll stays, the data do not grow older."""
+
+    def conversation(scope: Scope) -> Conversation:
+        file = yield Request("figures", "/2026")
+        if file is None or file.read() == b"[]":
+            yield Request("figures", "/2025")
+
+    good = ask(source(conversation=conversation), store, {"/2026": b"[1]"})
+    made = ask(source(conversation=conversation), store, {"/2026": b"[]", "/2025": b"[0]"})
+    assert (made.ok, made.cause, made.message) == (
+        False,
+        "absent",
+        "The source: what it answered before is not there any more",
+    )
+    assert store.last_good("s", "ES", SCOPE.as_of) == good
 
 
 def test_states_share_one_question_even_at_the_same_time(store: Store) -> None:

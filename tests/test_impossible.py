@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +12,7 @@ import pytest
 
 from flows.cli import call
 from tests.states import Invented, rules, screened
+from tests.upstream import Upstream
 from transforms.caveats import caveats
 from transforms.columns import MEASURES_OF
 from transforms.core.state import latest_estimates
@@ -264,6 +265,57 @@ def run(tmp_path: Path) -> Callable[..., int]:
         return call(["run", "--sample", "--data", str(tmp_path / "data"), "--inputs", str(inputs)])
 
     return run
+
+
+def test_case_06_a_year_not_published_yet_is_done_without(
+    upstream: Upstream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At first by the year before; once it was there, it stays in use though it is not there any more."""
+
+    def year() -> int:
+        return int(pl.read_parquet(tmp_path / "current/parquet/core.state.parquet")["estimate_year"].item())
+
+    words = ["run", "--uf", "ES", "--as-of", "2026-11-30", "--data", str(tmp_path)]
+    upstream.fault("/periodos/2025/", "empty_list")
+    assert call(words) == 0
+    told = "no figures of 2025 yet (período 2025 ainda não publicado): the estimates of 2024 serve"
+    assert f"warning: ibge_estimates: {told}" in capsys.readouterr().err
+    assert f"ibge_estimates: {told}" in json.loads((tmp_path / "current/release.json").read_text())["warnings"]
+    assert year() == 2024
+    upstream.heal()
+    assert call(words) == 0
+    assert year() == 2025
+    upstream.fault("/periodos/2025/", "empty_list")
+    capsys.readouterr()
+    assert call(words) == 0
+    assert "what it answered before is not there any more" in capsys.readouterr().err
+    assert year() == 2025
+
+
+@pytest.fixture
+def upstream(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upstream]:
+    with Upstream() as server:
+        for name, value in (server.environment() | {"EMANCIPA_SICONFI_PACE": "0"}).items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+def test_a_later_certificate_counts_on_its_day_with_nothing_else_new(upstream: Upstream, tmp_path: Path) -> None:
+    """The day is no part of what a release is made of, unless something waits for it."""
+    inputs = tmp_path / "inputs"
+    inputs.mkdir()
+    heading = "area_id;requirement;value;body;document;date;note"
+    row = "320500215;electorate;77;TRE-ES;ofício 2;2099-11-15;"
+    (inputs / "certificates.csv").write_text(f"{heading}\n{row}\n", encoding="utf-8")
+
+    def electorate(day: str, *words: str) -> Decimal:
+        where = ["--data", str(tmp_path / "data"), "--inputs", str(inputs)]
+        assert call(["run", "--uf", "ES", "--as-of", day, *where, *words]) == 0
+        areas = pl.read_parquet(tmp_path / "data/current/parquet/core.area_measure.parquet")
+        return Decimal(areas.filter(area_id="320500215", measure="electorate")["value"].item())
+
+    assert electorate("2099-11-14") != 77
+    assert electorate("2099-11-15", "--offline") == 77
 
 
 def test_impossible_certificates_publish_nothing(
