@@ -144,9 +144,8 @@ def assemble(this: Run, built: Mapping[str, Built]) -> Outcome:
         code=release.code_hash(),
     )
     warnings = tuple(f"{uf}: {error}" for uf, error in failed.items())
-    if (same := publish.already(this.data, fingerprint)) is not None:
-        this.say("nothing new: every state is as in the current release")
-        return Outcome(same, this.data / publish.RELEASES / same, is_new=False, warnings=warnings)
+    if same := pipeline.nothing_new(this, fingerprint, "every state is as in the current release"):
+        return replace(same, warnings=warnings)
     from flows import releasing  # noqa: PLC0415  a night where nothing changed needs none of it
 
     folders = {uf: standing[uf] / publish.RELEASES / found for uf, found in current.items()}

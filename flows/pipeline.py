@@ -94,6 +94,7 @@ class Outcome:
     is_new: bool
     stale: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    withdrawn: str = ""  # where the very same was made before, and rolled back from: which, when and why
 
 
 def run(this: Run, fetching: Fetching | None = None, building: Building | None = None) -> Outcome:
@@ -115,7 +116,7 @@ def run(this: Run, fetching: Fetching | None = None, building: Building | None =
         except Exception as error:
             record(this, "bug", 1, message=f"{type(error).__name__}: {error}")
             raise
-        how, why = ("published", this.accept_drift) if outcome.is_new else ("nothing_new", "")
+        how, why = ("published", this.accept_drift) if outcome.is_new else ("nothing_new", outcome.withdrawn)
         record(this, how, 0, release=outcome.release, message=why)
         return outcome
 
@@ -207,10 +208,18 @@ def build(this: Run) -> Outcome:
     """Build from what was fetched and what is at hand, unless a release was made of the very same."""
     usable_polls = usable(this, polled(this))
     fingerprint = fingerprint_of(this, usable_polls)
-    if (same := publish.already(this.data, fingerprint)) is not None:
-        this.say("nothing new: every source and rule is as in the current release")
-        return Outcome(same, this.data / publish.RELEASES / same, is_new=False, stale=stale(this, usable_polls))
-    return make_release(this, usable_polls, fingerprint)
+    same = nothing_new(this, fingerprint, "every source and rule is as in the current release")
+    return replace(same, stale=stale(this, usable_polls)) if same else make_release(this, usable_polls, fingerprint)
+
+
+def nothing_new(this: Run, fingerprint: str, why: str) -> Outcome | None:
+    """The release that readers see, where this run would make it again, or one that was withdrawn from them."""
+    same, seen = publish.already(this.data, fingerprint), publish.current(this.data)
+    if same is None or seen is None:
+        return None
+    withdrawn = publish.withdrawal(this.data, same)
+    this.say(f"nothing new: {withdrawn or why}")
+    return Outcome(seen, this.data / publish.RELEASES / seen, is_new=False, withdrawn=withdrawn)
 
 
 def usable(this: Run, fetched: Mapping[str, Poll]) -> Polled:

@@ -12,6 +12,8 @@ from flows.settings import Settings
 from transforms.catalog import sources as catalogue
 from transforms.errors import UsageError
 from warehouse import publish
+from warehouse.freshness import freshness
+from warehouse.snapshots import Store
 
 if TYPE_CHECKING:
     from flows.pipeline import Outcome
@@ -38,6 +40,7 @@ def of_run(outcome: "Outcome", *, as_json: bool) -> None:
         **{status: counts.get(status, 0) for status in ("eligible", "undetermined", "ineligible")},
         "stale": list(outcome.stale),
         "warnings": list(outcome.warnings),
+        "withdrawn": outcome.withdrawn,
     }
     terminal.as_json(summary) if as_json else _tell(outcome, facts, summary, ranking, pending)
 
@@ -64,6 +67,8 @@ def _tell(
     for name in outcome.stale:
         terminal.line(f"stale: {name} (see emancipa status)")
     terminal.line(f"\n{'Published' if outcome.is_new else 'Nothing new; readers keep'} {outcome.folder}")
+    if outcome.withdrawn:
+        terminal.line(f"This run would make {outcome.withdrawn}.")
     terminal.line("A technical screen, not an approval: no município can be created today (EC 15/1996).")
 
 
@@ -90,9 +95,6 @@ def _ranking(rows: pl.DataFrame) -> None:
 
 def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
     """The current release, and each source's three clocks: last asked, its data through which day, built."""
-    from warehouse.freshness import freshness  # noqa: PLC0415
-    from warehouse.snapshots import Store  # noqa: PLC0415
-
     data, now = settings.data, datetime.now(UTC)
     release = publish.current(data)
     rows = freshness(Store(settings.raw), catalogue().values(), now, uf, _through(data) if release else None)

@@ -285,6 +285,22 @@ def test_the_same_inputs_are_nothing_new_also_after_a_rollback(tmp_path: Path) -
     assert publish.already(tmp_path, "inputs 3") is None
 
 
+def test_every_release_rolled_back_from_since_the_last_publication_stays_withdrawn(tmp_path: Path) -> None:
+    first, second, third = (release(tmp_path, figure, NOW + timedelta(days=figure)) for figure in (1, 2, 3))
+    publish.rollback(tmp_path, now=NOW + timedelta(days=4), reason="wrong figures")
+    publish.rollback(tmp_path, now=NOW + timedelta(days=5))
+    assert [publish.already(tmp_path, f"inputs {figure}") for figure in (1, 2, 3)] == [first, second, third]
+    assert publish.withdrawal(tmp_path, first) == ""
+    assert publish.withdrawal(tmp_path, second) == f"the same as {second}, which was rolled back on 2026-12-05"
+    assert publish.withdrawal(tmp_path, third) == (
+        f"the same as {third}, which was rolled back on 2026-12-04 (wrong figures)"
+    )
+    publish.rollback(tmp_path, second, now=NOW + timedelta(days=6))
+    assert set(publish.withdrawn(tmp_path)) == {first, third}
+    release(tmp_path, 4, NOW + timedelta(days=7))
+    assert publish.withdrawn(tmp_path) == {}
+
+
 @pytest.mark.parametrize("torn", ['{"at": "2026-', "null\n", "[]\n"])
 def test_a_line_torn_by_a_crash_harms_no_other(tmp_path: Path, torn: str) -> None:
     release(tmp_path, 1)

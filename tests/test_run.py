@@ -1,6 +1,7 @@
 """The real command and the data folder: refused, killed, out of space, day after day; readers keep a whole release."""
 
 import csv
+import json
 import os
 import shutil
 import signal
@@ -325,6 +326,24 @@ def test_nights_without_news_publish_once_until_a_year_closes(tmp_path: Path) ->
         assert database.sql("SELECT outcome FROM meta.run").fetchall() == [
             ("published",), ("nothing_new",), ("nothing_new",), ("published",),
         ]  # fmt: skip
+
+
+def test_after_a_rollback_a_run_names_the_release_that_readers_see_and_the_one_withdrawn(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = data / "sample"
+    first = publish.current(home)
+    assert again(data) == 0
+    second = publish.current(home)
+    assert call(["rollback", "--reason", "wrong figures", "--sample", "--data", str(data)]) == 0
+    capsys.readouterr()
+    assert again(data, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["release"], told["is_new"]) == (first, False)
+    assert told["path"] == str(home / "releases" / str(first))
+    assert told["withdrawn"].startswith(f"the same as {second}, which was rolled back on ")
+    assert told["withdrawn"].endswith(" (wrong figures)")
+    assert publish.current(home) == first
 
 
 def test_late_in_the_evening_it_is_still_the_day_it_is_in_brasilia(tmp_path: Path) -> None:

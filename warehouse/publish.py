@@ -243,22 +243,39 @@ def predecessor(data: Path, uf: str) -> str | None:
 
 
 def already(data: Path, fingerprint: str) -> str | None:
-    """The release made of the very same inputs: the current one, or the one it was rolled back from.
+    """The release made of the very same inputs: the current one, or one that was withdrawn.
 
-    Without the second, the next night would publish again what somebody has just withdrawn.
+    Without the latter, the next night would publish again what somebody has just rolled back from.
     """
-    now = current(data)
-    last = next(reversed(history(data)), None)
-    withdrawn = last.previous if last and last.event == "rolled_back" else None
-    at_hand = set(releases(data))
+    now, at_hand = current(data), set(releases(data))
     return next(
         (
             release
-            for release in (now, withdrawn)
+            for release in ((now, *withdrawn(data)) if now else ())
             if release in at_hand and manifest(data, release)["fingerprint"] == fingerprint
         ),
         None,
     )
+
+
+def withdrawn(data: Path) -> dict[str, Event]:
+    """The releases that were rolled back from since the last publication, and not returned to: each with its event."""
+    found: dict[str, Event] = {}
+    for event in history(data):
+        if event.event == "published":
+            found = {}
+        elif event.previous:
+            found[event.previous] = event
+        found.pop(event.release, None)
+    return found
+
+
+def withdrawal(data: Path, release: str) -> str:
+    """What became of a release that the same inputs made; empty where readers see it."""
+    if (event := withdrawn(data).get(release)) is None:
+        return ""
+    why = f" ({event.reason})" if event.reason else ""
+    return f"the same as {release}, which was rolled back on {event.at:%Y-%m-%d}{why}"
 
 
 def pinned(data: Path) -> set[str]:
