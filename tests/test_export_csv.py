@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tests.assembly import sample
 from transforms.columns import EVIDENCE, UNIT, VALUE
 from transforms.schema import Column, Kind, Table, Unit
 from warehouse.export.csv import assembly, machine
@@ -158,3 +159,17 @@ def test_rows_are_in_their_total_order_whatever_order_they_came_in() -> None:
     declared = table(CODE, text("name"))
     rows = pl.DataFrame({"code": ["3", "1", "2"], "name": ["c", "a", "b"]})
     assert machine(declared, rows) == machine(declared, rows.reverse()) == b"code,name\n1,a\n2,b\n3,c\n"
+
+
+def test_each_row_for_the_assembly_names_its_area_beside_its_id() -> None:
+    released = sample()
+    for file in ("requisitos.csv", "municipios_de_origem.csv", "pendencias.csv"):
+        heads, *rows_ = lines((released.folder / "export" / file).read_bytes(), brazilian=True)
+        place = heads.split(";").index("Área")
+        assert heads.split(";")[place + 1] == "Nome da área"
+        assert any(cell.startswith("Município") for cell in heads.split(";")[place + 2 :])
+        for row in rows_:
+            area, name = row.split(";")[place : place + 2]
+            if area == "320500215":
+                assert name == "Carapina"
+    assert "area_name" not in (released.folder / "export" / "requirements.csv").read_text().splitlines()[0]

@@ -15,6 +15,7 @@ from tests.assembly import Released, sample
 from transforms.schema import Column, Kind, Table, Unit
 from warehouse.export import xlsx
 from warehouse.export.csv import ASSEMBLY, assembly, is_number
+from warehouse.export.naming import named
 from warehouse.export.xlsx import FILE, notes
 
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -78,7 +79,7 @@ def rows_of_csv(text: bytes) -> list[list[str]]:
 
 @pytest.mark.parametrize(("number", "name"), list(enumerate(ASSEMBLY, 1)))
 def test_each_sheet_holds_what_its_csv_holds(released: Released, number: int, name: str) -> None:
-    table, frame = released.tables[name]
+    table, frame = named(released.tables, name)
     expected = rows_of_csv((released.folder / "export" / ASSEMBLY[name]).read_bytes())
     assert expected == rows_of_csv(assembly(table, frame))
     found = sheet(released.folder / "export" / FILE, number)

@@ -13,6 +13,7 @@ import polars as pl
 from transforms.schema import Column, Kind, Table, Unit
 from warehouse.build import Tables
 from warehouse.ddl import stored
+from warehouse.export.naming import named
 from warehouse.export.portuguese import in_portuguese
 
 MACHINE: Mapping[str, str] = {
@@ -42,7 +43,7 @@ def write(folder: Path, tables: Tables) -> None:
     for name, file in MACHINE.items():
         (folder / file).write_bytes(machine(*tables[name]))
     for name, file in ASSEMBLY.items():
-        (folder / file).write_bytes(assembly(*tables[name]))
+        (folder / file).write_bytes(assembly(*named(tables, name)))
 
 
 def machine(table: Table, frame: pl.DataFrame | pl.LazyFrame) -> bytes:

@@ -11,6 +11,7 @@ from transforms.sources import Source
 from warehouse.build import Tables
 from warehouse.ddl import column_comment, table_comment
 from warehouse.export.csv import ASSEMBLY, MACHINE, is_number
+from warehouse.export.naming import named
 from warehouse.export.portuguese import VOCABULARY, is_worded
 
 FILE = "datapackage.json"
@@ -42,9 +43,8 @@ def write(folder: Path, tables: Tables, sources: Iterable[Source], notice: str) 
             if source.home_page
         ],
         "resources": [
-            _resource(folder / file, tables[name][0], brazilian=files is ASSEMBLY)
-            for files in (MACHINE, ASSEMBLY)
-            for name, file in files.items()
+            *(_resource(folder / file, tables[name][0], brazilian=False) for name, file in MACHINE.items()),
+            *(_resource(folder / file, named(tables, name)[0], brazilian=True) for name, file in ASSEMBLY.items()),
         ],
     }
     text = json.dumps(package, ensure_ascii=False, indent=2)

@@ -213,6 +213,12 @@ VOCABULARY: Mapping[str, str] = {
     "the number of houses in the area's urban centre, certified (art. 2º, §§ 2º and 3º)": (
         "certidão do número de casas no centro urbano da área (art. 2º, §§ 2º e 3º)"
     ),
+    "the state's tax revenue by the definition that counts (gross, without IRRF, or net)": (
+        "a receita estadual de impostos segundo a definição que vale (bruta, sem IRRF ou líquida)"
+    ),
+    "the state's annual accounts (DCA), or those of the sixth two months (RREO)": (
+        "as contas anuais do Estado (DCA), ou o RREO do sexto bimestre"
+    ),
     "the state taxes collected in the area in the last closed fiscal year, certified (art. 2º, §§ 2º and 3º)": (
         "certidão dos impostos estaduais arrecadados na área no último exercício (art. 2º, §§ 2º e 3º)"
     ),

@@ -22,6 +22,7 @@ from transforms.schema import Column, Kind, Table
 from warehouse.build import Tables
 from warehouse.ddl import stored
 from warehouse.export.csv import ASSEMBLY, as_text, is_number
+from warehouse.export.naming import named
 from warehouse.export.portuguese import VOCABULARY, in_portuguese
 
 FILE = "elegibilidade.xlsx"
@@ -78,7 +79,7 @@ def write(folder: Path, tables: Tables, manifest: Mapping[str, Any]) -> None:
         )
         for name in SHEETS:
             if name in tables:
-                _sheet(book, *tables[name], manifest)
+                _sheet(book, *named(tables, name), manifest)
         _notes(book, manifest)
 
 
