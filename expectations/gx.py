@@ -105,8 +105,8 @@ def _imported() -> "BatchDefinition[Any]":
     collecting = gc.isenabled()
     gc.disable()
     try:
-        import great_expectations as gx  # noqa: PLC0415 late on purpose, see above
-        from great_expectations.data_context.types.base import ProgressBarsConfig  # noqa: PLC0415
+        import great_expectations as gx
+        from great_expectations.data_context.types.base import ProgressBarsConfig
 
         gc.freeze()
     finally:
@@ -120,7 +120,7 @@ def _imported() -> "BatchDefinition[Any]":
 
 def _in_memory() -> Any:
     """A configuration that writes nothing: the default one makes a folder for Data Docs in /tmp for each run."""
-    from great_expectations.data_context.types.base import (  # noqa: PLC0415
+    from great_expectations.data_context.types.base import (
         DataContextConfig,
         InMemoryStoreBackendDefaults,
     )
@@ -135,8 +135,8 @@ def _validate(
     parameters: Mapping[str, Any],
 ) -> "ExpectationSuiteValidationResult":
     batches = _batches()
-    from great_expectations.core import ExpectationSuite  # noqa: PLC0415
-    from great_expectations.expectations.expectation_configuration import (  # noqa: PLC0415
+    from great_expectations.core import ExpectationSuite
+    from great_expectations.expectations.expectation_configuration import (
         ExpectationConfiguration,
     )
 
@@ -146,7 +146,7 @@ def _validate(
     ]
     batch = batches.get_batch({"dataframe": frame.to_pandas(use_pyarrow_extension_array=True)})
     suite = ExpectationSuite(name=name, expectations=[one.to_domain_obj() for one in configured])
-    from pandas import NA  # noqa: PLC0415
+    from pandas import NA
 
     shape: dict[str, Any] = {"result_format": "BASIC"}
     if ROW in frame.columns:
@@ -199,7 +199,7 @@ def _shown(observed: object) -> str:
 
 
 def _page(result: "ExpectationSuiteValidationResult") -> str:
-    from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer  # noqa: PLC0415
+    from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer
 
     return str(_view().render(ValidationResultsPageRenderer(run_info_at_end=True).render(result)))
 
@@ -207,6 +207,6 @@ def _page(result: "ExpectationSuiteValidationResult") -> str:
 @cache
 def _view() -> Any:
     """One view for all pages: each new one would compile its templates again."""
-    from great_expectations.render.view.view import DefaultJinjaPageView  # noqa: PLC0415
+    from great_expectations.render.view.view import DefaultJinjaPageView
 
     return DefaultJinjaPageView()

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import polars as pl
 
+from transforms.columns import CHECKED, FAILING_ROWS
 from transforms.errors import ChecksRefused
-from transforms.schema import Column, Kind, Table, Unit
+from transforms.schema import Column, Kind, Table
 
 CHECK_RESULT = Table(
     name="meta.check_result",
@@ -20,9 +21,7 @@ CHECK_RESULT = Table(
     grain="one check of one table or column in this release's gate",
     key=("check_name", "table_name", "column_name"),
     columns=(
-        Column("check_name", Kind.TEXT, "Name of the check.", "Verificação"),
-        Column("table_name", Kind.TEXT, "Table checked; empty where several are.", "Tabela"),
-        Column("column_name", Kind.TEXT, "Column checked; empty where the whole table is.", "Coluna"),
+        *CHECKED,
         Column(
             "severity",
             Kind.TEXT,
@@ -33,7 +32,7 @@ CHECK_RESULT = Table(
         Column("status", Kind.TEXT, "What came of it.", "Situação", values=("passed", "failed", "error")),
         Column("observed", Kind.TEXT, "What was found, where it failed.", "Encontrado", nullable=True),
         Column("expected", Kind.TEXT, "What should have been found.", "Esperado"),
-        Column("failing_rows", Kind.INTEGER, "Rows that fail.", "Linhas com falha", Unit.COUNT, minimum=0),
+        FAILING_ROWS,
         Column("first_keys", Kind.TEXT, "The first failing rows, by key.", "Primeiras chaves", nullable=True),
         Column("reason", Kind.TEXT, "Why it must hold.", "Motivo"),
         Column("next_step", Kind.TEXT, "What to do when it fails.", "Próximo passo"),

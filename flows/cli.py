@@ -1,5 +1,7 @@
 """The command line: `emancipa VERB …`. Each verb parses its words and calls one function; nothing is decided here.
 
+A verb imports what it needs when it is called: `--help` and the light ones do not wait for the heavy.
+
 Exit codes: 0 published or nothing new · 1 a bug · 2 usage or a bad input file · 3 checks refused · 4 a source is
 unavailable and nothing usable is at hand · 5 a source changed its layout · 6 another run holds the lock.
 """
@@ -42,7 +44,7 @@ class Common:
 
     def settings(self, inputs: Path | None = None) -> "Settings":
         """Environment, .env and these words."""
-        from flows.settings import settings  # noqa: PLC0415
+        from flows.settings import settings
 
         return settings(sample=self.sample, data=self.data, inputs=inputs)
 
@@ -81,14 +83,14 @@ def run(
     accept_drift
         Publish although figures moved more than they should since the last release; the reason is recorded.
     """
-    from flows import notify, pipeline, report  # noqa: PLC0415
-    from flows.order import run_of  # noqa: PLC0415
+    from flows import notify, pipeline, report
+    from flows.order import run_of
 
     asked = order(
         common, uf=uf, as_of=as_of, rules=rules or [], offline=offline, inputs=inputs, accept_drift=accept_drift
     )
     if recorded(common):
-        from flows.nightly import as_flow, nightly  # noqa: PLC0415
+        from flows.nightly import as_flow, nightly
 
         outcome = as_flow(nightly, asked)
     else:
@@ -98,14 +100,14 @@ def run(
 
 def plan(common: Common, **words: Any) -> "Run":
     """A run as asked for."""
-    from flows.order import run_of  # noqa: PLC0415
+    from flows.order import run_of
 
     return run_of(order(common, **words))
 
 
 def order(common: Common, *, rules: Sequence[str] = (), **words: Any) -> "Order":
     """What was asked for, as plain values."""
-    from flows.order import Order  # noqa: PLC0415
+    from flows.order import Order
 
     data = common.data and common.data.resolve()  # a worker elsewhere starts in another folder
     return Order(data=data, sample=common.sample, rules=tuple(rules), **words)
@@ -115,7 +117,7 @@ def recorded(common: Common) -> bool:
     """Whether a Prefect API is configured and answers. One that does not keeps no run from its work."""
     if not (url := os.environ.get("PREFECT_API_URL")):
         return False
-    from flows.serve import answers, quiet  # noqa: PLC0415  Prefect takes a second to import
+    from flows.serve import answers, quiet
 
     quiet(common.folder)
     if answers():
@@ -135,7 +137,7 @@ def fetch(
     common: Common = COMMON,
 ) -> None:
     """Fetch the sources into the snapshots, or place a file downloaded by hand; build nothing."""
-    from flows import fetching  # noqa: PLC0415
+    from flows import fetching
 
     this = plan(common, uf=uf, as_of=as_of, inputs=inputs)
     fetching.fetch(this, source or [], file or [], as_json=common.json)
@@ -144,7 +146,7 @@ def fetch(
 @app.command
 def status(*, uf: str | None = None, common: Common = COMMON) -> None:
     """The release readers see, and how fresh each source is."""
-    from flows import report  # noqa: PLC0415
+    from flows import report
 
     report.status(common.settings(), uf, as_json=common.json)
 
@@ -152,7 +154,7 @@ def status(*, uf: str | None = None, common: Common = COMMON) -> None:
 @app.command
 def sources(*, probe: Annotated[bool, Parameter(negative="")] = False, common: Common = COMMON) -> None:
     """The upstreams: what each gives, how often, under which licence. With --probe, whether each answers now."""
-    from flows import report  # noqa: PLC0415
+    from flows import report
 
     report.sources(common.settings(), probe=probe, as_json=common.json)
 
@@ -160,7 +162,7 @@ def sources(*, probe: Annotated[bool, Parameter(negative="")] = False, common: C
 @app.command
 def rules(name: str | None = None, /, *, common: Common = COMMON) -> None:
     """The rule sets that come with the program; or one of them (or a TOML file), in prose with its articles."""
-    from flows import report  # noqa: PLC0415
+    from flows import report
 
     report.rules(name, datetime.now(UTC).date(), as_json=common.json)
 
@@ -168,7 +170,7 @@ def rules(name: str | None = None, /, *, common: Common = COMMON) -> None:
 @app.command
 def tables(name: str | None = None, /, *, common: Common = COMMON) -> None:
     """The tables of the warehouse; or one of them, column by column."""
-    from flows import report  # noqa: PLC0415
+    from flows import report
 
     report.tables(common.folder, name, as_json=common.json)
 
@@ -176,7 +178,7 @@ def tables(name: str | None = None, /, *, common: Common = COMMON) -> None:
 @app.command
 def show(area: str, /, *, explain: Annotated[bool, Parameter(negative="")] = False, common: Common = COMMON) -> None:
     """One area: each requirement, the origin, what is pending. With --explain: every input, source, hash and step."""
-    from flows import showing  # noqa: PLC0415
+    from flows import showing
 
     showing.show(common.folder, area, explain=explain, as_json=common.json)
 
@@ -191,7 +193,7 @@ def dossier(
     common: Common = COMMON,
 ) -> None:
     """The dossier of one area as PDF: findings, drafts of the requests, limits with all vertices as CSV, steps."""
-    from flows import dossier as document  # noqa: PLC0415
+    from flows import dossier as document
 
     document.dossier(common.settings(), area, output, rules, as_json=common.json)
 
@@ -199,7 +201,7 @@ def dossier(
 @app.command
 def groups(*, uf: str | None = None, common: Common = COMMON) -> None:
     """With whom would a district make it: the smallest contiguous groups that meet every requirement, ranked."""
-    from flows import groups as found  # noqa: PLC0415
+    from flows import groups as found
 
     found.groups(common.folder, uf, as_json=common.json)
 
@@ -209,7 +211,7 @@ def places(
     *, uf: str | None = None, unassigned: Annotated[bool, Parameter(negative="")] = False, common: Common = COMMON
 ) -> None:
     """The polling places and their districts. With --unassigned, the CSV to fill in for polling_place_districts.csv."""
-    from flows import places as listed  # noqa: PLC0415
+    from flows import places as listed
 
     listed.places(common.folder, uf, unassigned=unassigned, as_json=common.json)
 
@@ -219,7 +221,7 @@ def proposals(
     *, uf: str | None = None, overdue: Annotated[bool, Parameter(negative="")] = False, common: Common = COMMON
 ) -> None:
     """The petitions: where each stands, what is due, and the calendar. With --overdue, only what is overdue."""
-    from flows import proposals as register  # noqa: PLC0415
+    from flows import proposals as register
 
     register.proposals(common.folder, uf, overdue=overdue, as_json=common.json)
 
@@ -227,7 +229,7 @@ def proposals(
 @app.command
 def proposal(proposal_id: str, /, *, common: Common = COMMON) -> None:
     """One petition: each stage with its article, reason and next step; its requests, plebiscites and events."""
-    from flows import proposals as register  # noqa: PLC0415
+    from flows import proposals as register
 
     register.proposal(common.folder, proposal_id, as_json=common.json)
 
@@ -235,7 +237,7 @@ def proposal(proposal_id: str, /, *, common: Common = COMMON) -> None:
 @app.command
 def query(sql: str, /, *, common: Common = COMMON) -> None:
     """Ask the published warehouse in SQL (read only)."""
-    from flows import report  # noqa: PLC0415
+    from flows import report
 
     report.query(common.folder, sql, as_json=common.json)
 
@@ -243,7 +245,7 @@ def query(sql: str, /, *, common: Common = COMMON) -> None:
 @app.command
 def diff(before: str | None = None, after: str | None = None, /, *, common: Common = COMMON) -> None:
     """What changed between two releases, consequences first. Default: the current one and the one before it."""
-    from flows import comparing  # noqa: PLC0415
+    from flows import comparing
 
     comparing.diff(common.folder, before, after, as_json=common.json)
 
@@ -251,7 +253,7 @@ def diff(before: str | None = None, after: str | None = None, /, *, common: Comm
 @app.command
 def dictionary(*, check: Annotated[bool, Parameter(negative="")] = False, common: Common = COMMON) -> None:
     """Write the data dictionary in both languages; with --check, say whether it is up to date (exit 2 if not)."""
-    from flows import comparing  # noqa: PLC0415
+    from flows import comparing
 
     comparing.dictionary(check=check, as_json=common.json)
 
@@ -259,7 +261,7 @@ def dictionary(*, check: Annotated[bool, Parameter(negative="")] = False, common
 @app.command
 def rollback(release: str | None = None, /, *, reason: str = "", common: Common = COMMON) -> None:
     """Point readers at the release before the current one, or at the one named."""
-    from warehouse import publish  # noqa: PLC0415
+    from warehouse import publish
 
     back = publish.rollback(common.folder, release, now=datetime.now(UTC), reason=reason)
     terminal.as_json({"release": back}) if common.json else terminal.line(f"readers are on {back}")
@@ -275,7 +277,7 @@ def serve(
     common: Common = COMMON,
 ) -> None:
     """Run every night, under the Prefect server that PREFECT_API_URL names; until stopped."""
-    from flows import serve as serving  # noqa: PLC0415
+    from flows import serve as serving
 
     settings = common.settings(inputs)
     asked = order(common, rules=rules or [], inputs=inputs)
@@ -297,8 +299,8 @@ def national(
     common: Common = COMMON,
 ) -> None:
     """Screen all states, or some: shared sources once, a release for each, and one of the country with all of them."""
-    from flows import national as country  # noqa: PLC0415
-    from flows import report  # noqa: PLC0415
+    from flows import national as country
+    from flows import report
 
     asked = order(
         common,
@@ -311,7 +313,7 @@ def national(
     )
     spread = country.Spread(runner, dask_address, workers)
     if recorded(common):
-        from flows import nightly  # noqa: PLC0415
+        from flows import nightly
 
         outcome = nightly.as_flow(nightly.national, asked, runner=runner, dask_address=dask_address, workers=workers)
     else:

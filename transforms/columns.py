@@ -68,6 +68,14 @@ REFERENCE_PERIOD = Column(
     "reference_period", Kind.TEXT, "The date or year the figure speaks of.", "Referência", nullable=True
 )
 
+# Of a check: what it is, and what it looks at.
+CHECKED = (
+    Column("check_name", Kind.TEXT, "Name of the check.", "Verificação"),
+    Column("table_name", Kind.TEXT, "Table checked; empty where several are.", "Tabela"),
+    Column("column_name", Kind.TEXT, "Column checked; empty where the whole table is.", "Coluna"),
+)
+FAILING_ROWS = Column("failing_rows", Kind.INTEGER, "Rows that fail.", "Linhas com falha", Unit.COUNT, minimum=0)
+
 
 def weakest(grade: pl.Expr, grades: Sequence[str] = EVIDENCE_LEVELS) -> pl.Expr:
     """The weakest of a group of rows; `grades` go from the strongest to the weakest."""

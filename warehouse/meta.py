@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from transforms.columns import UF
+from transforms.columns import CHECKED, FAILING_ROWS, UF
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Source
 from warehouse import publish
@@ -163,13 +163,11 @@ CHECK_HISTORY = Table(
     key=("run_id", "check_name", "table_name", "column_name"),
     columns=(
         RUN["run_id"],
-        Column("check_name", Kind.TEXT, "Name of the check.", "Verificação"),
-        Column("table_name", Kind.TEXT, "Table checked; empty where several are.", "Tabela"),
-        Column("column_name", Kind.TEXT, "Column checked; empty where the whole table is.", "Coluna"),
+        *CHECKED,
         Column("severity", Kind.TEXT, "Critical refused the run, a warning was published.", "Gravidade"),
         Column("status", Kind.TEXT, "What came of it.", "Situação", values=("failed", "error")),
         Column("observed", Kind.TEXT, "What was found.", "Encontrado", nullable=True),
-        Column("failing_rows", Kind.INTEGER, "Rows that fail.", "Linhas com falha", Unit.COUNT, minimum=0),
+        FAILING_ROWS,
     ),
     may_be_empty=True,
 )

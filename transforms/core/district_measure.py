@@ -15,6 +15,7 @@ from transforms.columns import (
     HIGH,
     LOW,
     MEASURE,
+    MEASURES,
     METHOD,
     REFERENCE_PERIOD,
     SOURCE,
@@ -35,7 +36,6 @@ TABLE = Table(
     columns=(DISTRICT, *SHAPE),
 )
 CENSUS_DAY = "2022-08-01"
-NO_PLACE = "no polling place in the district, the TRE must say"
 
 
 def district_figures(
@@ -102,48 +102,36 @@ def district_measure(
     simulated: frozenset[str],
 ) -> pl.DataFrame:
     """Long, from the wide figures. A figure any of whose sources is in `simulated` has evidence `simulated`."""
-    house_words = houses.select("district_code", "method", "evidence", "source")
-    money_words = collection.select("district_code", "method", "evidence")
-    placeless = pl.col("places").fill_null(0) == 0
-    parts = [
-        _long(
-            districts,
-            "population_census",
-            "persons",
-            "Census 2022 count",
-            "ibge_census_districts",
-            CENSUS_DAY,
-            "official",
-        ),
-        _long(
-            districts,
-            "population_estimate",
-            "persons",
-            "the município's official estimate by census population, largest remainder",
-            "ibge_estimates|ibge_census_districts",
-            f"{estimate_year}-07-01" if estimate_year else None,
-            "derived",
-        ),
-        _long(
-            districts,
-            "electorate",
-            "voters",
-            "voters of the polling places assigned to the district",
-            "tse_polling_places",
-            electorate_on.isoformat() if electorate_on else None,
-            "derived",
-        ).with_columns(pl.when(placeless).then(pl.lit(NO_PLACE)).otherwise(UNSURE["electorate"]).alias("gap")),
-        _long(districts, "urban_houses", "houses", "", "", CENSUS_DAY, "derived")
-        .drop("method", "evidence", "source")
-        .join(house_words, on="district_code", how="left", validate="1:1")
-        .with_columns(UNSURE["urban_houses"].alias("gap")),
-        _long(districts, "collection_brl", "BRL", "", "inputs_collections", str(fiscal_year), "")
-        .drop("method", "evidence")
-        .join(money_words, on="district_code", how="left", validate="1:1")
-        .with_columns(UNSURE["collection_brl"].alias("gap")),
-    ]
-    names = ["district_code", *(column.name for column in SHAPE)]
-    rows = pl.concat([part.select(names) for part in parts])
+    said: dict[str, dict[str, str | None]] = {
+        "population_census": {
+            "unit": "persons",
+            "method": "Census 2022 count",
+            "source": "ibge_census_districts",
+            "reference_period": CENSUS_DAY,
+            "evidence": "official",
+        },
+        "population_estimate": {
+            "unit": "persons",
+            "method": "the município's official estimate by census population, largest remainder",
+            "source": "ibge_estimates|ibge_census_districts",
+            "reference_period": f"{estimate_year}-07-01" if estimate_year else None,
+            "evidence": "derived",
+        },
+        "electorate": {
+            "unit": "voters",
+            "method": "voters of the polling places assigned to the district",
+            "source": "tse_polling_places",
+            "reference_period": electorate_on.isoformat() if electorate_on else None,
+            "evidence": "derived",
+        },
+        "urban_houses": {"unit": "houses", "reference_period": CENSUS_DAY},
+        "collection_brl": {"unit": "BRL", "source": "inputs_collections", "reference_period": str(fiscal_year)},
+    }
+    by_district = {
+        "urban_houses": houses.select("district_code", "method", "evidence", "source"),
+        "collection_brl": collection.select("district_code", "method", "evidence"),
+    }
+    rows = pl.concat([_long(districts, measure, said[measure], by_district.get(measure)) for measure in MEASURES])
     is_simulated = pl.col("source").str.split("|").list.eval(pl.element().is_in(list(simulated))).list.any()
     known = pl.any_horizontal(pl.col(ENDS).is_not_null())
     evidence = (
@@ -153,8 +141,12 @@ def district_measure(
 
 
 _OPEN = pl.col("low").is_null() | (pl.col("low") != pl.col("high"))
+# What is not known of a figure; of populations everything is.
 UNSURE: Mapping[str, pl.Expr] = {
-    "electorate": pl.when(_OPEN).then(
+    "electorate": pl.when(pl.col("places").fill_null(0) == 0)
+    .then(pl.lit("no polling place in the district, the TRE must say"))
+    .when(_OPEN)
+    .then(
         pl.lit("voters near a border, or at places that no district could be found for, may or may not be the area's")
     ),
     "urban_houses": pl.when(_OPEN & pl.col("value").is_null())
@@ -169,11 +161,12 @@ UNSURE: Mapping[str, pl.Expr] = {
 
 
 def _long(
-    districts: pl.DataFrame, measure: str, unit: str, method: str, source: str, period: str | None, evidence: str
+    districts: pl.DataFrame, measure: str, said: Mapping[str, str | None], by_district: pl.DataFrame | None
 ) -> pl.DataFrame:
-    text = {"measure": measure, "unit": unit, "method": method, "source": source, "evidence": evidence}
-    return districts.select("district_code", "places", *shown(measure)).with_columns(
-        *(pl.lit(value).alias(column) for column, value in text.items()),
-        pl.lit(period, dtype=pl.String).alias("reference_period"),
-        pl.lit(None, dtype=pl.String).alias("gap"),
-    )
+    """One measure of every district: its figures, what is said of all of them, and what of each."""
+    words = [pl.lit(word, dtype=pl.String).alias(name) for name, word in said.items()]
+    rows = districts.select("district_code", "places", pl.lit(measure).alias("measure"), *shown(measure), *words)
+    if by_district is not None:
+        rows = rows.join(by_district, on="district_code", how="left", validate="1:1")
+    gap = UNSURE.get(measure, pl.lit(None, dtype=pl.String))
+    return rows.with_columns(gap.alias("gap")).select(TABLE.names)
