@@ -56,7 +56,7 @@ def run_of(order: Order) -> Run:
     today = bundled.AS_OF if order.sample else order.now.astimezone(BRASILIA).date()
     return Run(
         scope=Scope(COUNTRY if order.ufs else _state(order, found), order.as_of or today),
-        rules=rule_files.read(order.rules),
+        rules=rule_files.read(order.rules, proven=True),
         settings=found,
         client=_client(order, found),
         offline=order.offline,

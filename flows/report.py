@@ -176,13 +176,16 @@ def sources(settings: Settings, *, probe: bool, as_json: bool) -> None:
 
 
 def rules(name: str | None, on: date, *, as_json: bool) -> None:
-    """The list of shipped rule sets, or one in prose, its calendar as of a day."""
+    """The list of shipped rule sets, or one in prose, its calendar as of a day. Raises UsageError where its worked
+    examples do not hold, after all is told.
+    """
     from transforms.rules.prose import listing, prose  # noqa: PLC0415
 
     if name is not None:
         rule_set = rule_files.read([name])[0].rule_set
         text = prose(rule_set, on)
         terminal.as_json({"id": rule_set.id, "text": text}) if as_json else terminal.line(text)
+        rule_files.prove(rule_set, name)
         return
     rows = listing([file.rule_set for file in rule_files.read(rule_files.shipped())])
     if as_json:

@@ -26,13 +26,31 @@ def shipped() -> list[str]:
     return sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
 
 
-def read(names: Sequence[str]) -> list[RuleFile]:
-    """The rule sets asked for, the default one if none is. Two of one id would be told apart by nobody: refused."""
+def read(names: Sequence[str], *, proven: bool = False) -> list[RuleFile]:
+    """The rule sets asked for, the default one if none is. Two of one id would be told apart by nobody: refused.
+
+    With `proven`, a user's own must keep its worked examples; those of the shipped ones are tested with the program.
+    """
     found = [_read(name) for name in names or [DEFAULT]]
+    for name, file in zip(names, found, strict=False) if proven else ():
+        if name not in shipped():
+            prove(file.rule_set, name)
     ids = [file.rule_set.id for file in found]
     if twice := sorted({id_ for id_ in ids if ids.count(id_) > 1}):
         raise UsageError(f"rule set given twice: {twice}", where="--rules", action="give each file its own `id`")
     return found
+
+
+def prove(rule_set: RuleSet, where: str) -> None:
+    """Raises UsageError, naming them, where worked examples come out otherwise than they say."""
+    from transforms.rules.examples import wrong_examples  # noqa: PLC0415  few bring their own
+
+    if wrong := wrong_examples(rule_set):
+        raise UsageError(
+            f"worked examples that do not hold: {'; '.join(wrong)}",
+            where=where,
+            action="correct the requirement or the example",
+        )
 
 
 def _folder() -> Traversable:
@@ -52,4 +70,11 @@ def _read(name: str) -> RuleFile:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError("not UTF-8 text", where=where, action="save the file as UTF-8") from None
-    return RuleFile(parse(text, where), hashlib.sha256(data).hexdigest())
+    rule_set = parse(text, where)
+    if rule_set.id in shipped() and data != (_folder() / f"{rule_set.id}.toml").read_bytes():
+        raise UsageError(
+            f"the id {rule_set.id!r} is that of a rule set that comes with the program, and this file says otherwise",
+            where=where,
+            action="give the file an `id` of its own",
+        )
+    return RuleFile(rule_set, hashlib.sha256(data).hexdigest())

@@ -2,9 +2,12 @@
 
 from datetime import date
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
+from flows import rule_files
+from flows.cli import call
 from tests.states import rules
 from transforms.errors import UsageError
 from transforms.rules.examples import wrong_examples
@@ -73,6 +76,9 @@ def test_an_example_that_does_not_hold_is_told() -> None:
         ("exempt_from_requirements = true", "exempt = true", "fusion", "exempt_from_requirements", "true or false"),
         ("federal_territories = true", "federal_territories = 1", "exemptions", "federal_territories", "true or false"),
         ("met = [10001]", "mett = [10001]", "example 1", "mett", "met"),
+        ("met = [10001]", 'met = ["many"]', "example 1", "met", "whole numbers and decimal texts"),
+        ("open = [2027-01-01", 'open = ["2027"', "example", "open", "a list of days"),
+        ('id = "lc_1_1967"', 'id = "../Minha lei"', "own.toml", "id", "small letters, digits and _"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named_with_file_key_and_allowed_values(
@@ -87,6 +93,29 @@ def test_a_mistake_is_named_with_file_key_and_allowed_values(
     assert where in error.where
     assert f"'{key}'" in error.what
     assert allowed in error.action
+
+
+def test_a_file_of_ones_own_needs_an_id_of_its_own(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(OWN, encoding="utf-8")
+    assert rule_files.read([str(own)]) == rule_files.read(["lc_1_1967"])  # the very same is the law itself
+    own.write_text(OWN.replace('threshold = "200"', 'threshold = "100"'), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"the id 'lc_1_1967' is that of .*\[.*own\.toml\]"):
+        rule_files.read([str(own)])
+
+
+def test_worked_examples_that_do_not_hold_are_listed_and_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own.toml"
+    wrong = OWN.replace('id = "lc_1_1967"', 'id = "own"').replace("met = [10001]", "met = [10000]")
+    own.write_text(wrong, encoding="utf-8")
+    assert call(["rules", str(own)]) == 2
+    told = capsys.readouterr()
+    assert "Worked examples that do not hold:\n  item I" in told.out
+    assert "population of 10000 is not_met, not met" in told.err
+    assert call(["run", "--sample", "--data", str(tmp_path), "--rules", str(own)]) == 2
+    assert "population of 10000 is not_met, not met" in capsys.readouterr().err
 
 
 def test_a_file_that_is_no_toml_says_so() -> None:

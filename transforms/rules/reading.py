@@ -3,6 +3,7 @@
 Thresholds are decimal strings read as exact fractions. Nothing outside a TOML file knows a threshold.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -129,7 +130,7 @@ def parse(text: str, where: str) -> RuleSet:
         reader.fail("requirement", f"{ORIGIN!r} is the name of what the municípios of origin keep", "another name")
     examples = reader.tables("example") if "example" in data else []
     return RuleSet(
-        id=reader.text("id"),
+        id=reader.id("id"),
         title=reader.text("title"),
         citation=reader.text("citation"),
         status=reader.choice("status", get_args(Status)),
@@ -214,7 +215,7 @@ _VOTES = ("registered", "voted", "yes", "no")
 
 def _example(reader: "_Reader", names: list[str]) -> Example:
     reader.only({*_fields(Example), *_VERDICTS} - {"verdicts"})
-    data, verdicts = reader.data, {name: tuple(reader.data[name]) for name in _VERDICTS if name in reader.data}
+    data, verdicts = reader.data, {name: reader.values(name) for name in _VERDICTS if name in reader.data}
     votes = dict(data.get("votes", {}))
     if not verdicts and not votes:
         reader.fail("met", "missing", f"values of the requirement under {', '.join(_VERDICTS)}; or votes and passes")
@@ -235,6 +236,13 @@ def _example(reader: "_Reader", names: list[str]) -> Example:
 
 def _fields(declaration: type) -> set[str]:
     return set(declaration.__dataclass_fields__)  # type: ignore[attr-defined]
+
+
+def _is_number(found: Any) -> bool:
+    try:
+        return isinstance(found, int | str) and Fraction(found) is not None
+    except (ValueError, ZeroDivisionError):
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +270,13 @@ class _Reader:
             self.fail(key, "missing" if found is None else f"{found!r}", "a text")
         return found
 
+    def id(self, key: str) -> str:
+        """What file names, columns and joins can carry."""
+        found = self.text(key)
+        if not re.fullmatch("[a-z0-9_]+", found):
+            self.fail(key, f"{found!r}", "small letters, digits and _, such as my_rules_2026")
+        return found
+
     def choice(self, key: str, allowed: tuple[Any, ...]) -> Any:
         found = self.data.get(key)
         if not isinstance(found, str) or found not in allowed:
@@ -285,10 +300,17 @@ class _Reader:
             self.fail(key, what, 'a decimal text above zero, of at most 12 decimals, such as "0.005"')
         return number
 
+    def values(self, key: str) -> tuple[Any, ...]:
+        """A list of days (open, closed), or of whole numbers and decimal texts."""
+        found, days = self.data[key], key in ("open", "closed")
+        if not isinstance(found, list) or not all(isinstance(e, date) if days else _is_number(e) for e in found):
+            self.fail(key, f"{found!r}", "a list of days" if days else "a list of whole numbers and decimal texts")
+        return tuple(found)
+
     def figures(self, key: str) -> dict[str, Fraction]:
         """A table of whole numbers and decimal texts."""
         found = self.data.get(key, {})
-        if not isinstance(found, dict) or not all(isinstance(each, int | str) for each in found.values()):
+        if not isinstance(found, dict) or not all(map(_is_number, found.values())):
             self.fail(key, f"{found!r}", "a table of whole numbers and decimal texts: { population = 8000000 }")
         return {name: Fraction(each) for name, each in found.items()}
 
