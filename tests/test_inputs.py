@@ -141,12 +141,12 @@ def test_a_file_that_is_no_table_is_refused(raw: bytes, told: str) -> None:
 def test_every_fault_is_told_at_once_in_the_order_of_lines() -> None:
     told = refused(
         inputs_certificates,
-        f"{CERTIFICATES}a;population;x;IBGE;1;2026-03-04;\nb;tax;1;;1;04/03/2026;\nc;urban_houses;201,5;IBGE;1;2026-02-30;\n",
+        f"{CERTIFICATES}a;population;x;IBGE;1;2026-03-04;\nb;tax;1;;1;04-03-2026;\nc;urban_houses;201,5;IBGE;1;2026-02-30;\n",
     )
     assert told.splitlines()[0].startswith("not a number, or an ambiguous one: 'x'")
     assert "line 3, column requirement: 'tax' is not known: one of population, electorate" in told
     assert "line 3, column body: empty: Body that certifies" in told
-    assert "line 3, column date: '04/03/2026' is no date: write year-month-day, as in 2026-04-03" in told
+    assert "line 3, column date: '04-03-2026' is no date: write year-month-day, as in 2026-04-03" in told
     assert "line 4, column date: '2026-02-30' is no date" in told
     assert "certificates.csv, line 2, column value" in told
 
@@ -425,12 +425,13 @@ def test_case_48_money_is_exact_to_the_cent(shared: Path) -> None:
     assert meets == [True, False, True]
 
 
-def test_case_49_dates_are_iso_and_never_guessed(shared: Path) -> None:
+def test_case_49_dates_are_read_in_a_declared_form_and_never_guessed(shared: Path) -> None:
     days = (shared / "cases/49-day-month-swap/datas.csv").read_text().split()[1:]
-    rows = "".join(f"{area};population;1;IBGE;1;{day};\n" for area, day in enumerate(days))
-    told = refused(inputs_certificates, CERTIFICATES + rows)
-    assert [f"'{day}' is no date" in told for day in days] == [True] * 3
-    assert "line 4, column date" in told
+    rows = [f"{area};population;1;IBGE;1;{day};\n" for area, day in enumerate(days)]
+    read = parsed(inputs_certificates, CERTIFICATES + "".join(rows[:2]))
+    assert read["date"].to_list() == [date(2026, 4, 3), date(2026, 4, 13)]
+    told = refused(inputs_certificates, CERTIFICATES + "".join(rows))
+    assert f"line 4, column date: '{days[2]}' is no date" in told or "certificates.csv, line 4, column date" in told
 
 
 # Proposals
@@ -452,7 +453,7 @@ def test_proposals_events_keep_the_order_of_their_dates() -> None:
     ("cells", "told"),
     [
         ("vote;2026-02-09;;;", "'vote' is not known"),
-        ("bill;09/02/2026;;;", "is no date"),
+        ("bill;02/13/2026;;;", "is no date"),
         ("bill;2026-02-09;;;yes=1", "'yes=1' is no figure of bill"),
         ("representation_received;2026-02-09;;;claimed=1,5", "'claimed=1,5' is no figure"),
         ("representation_received;2026-02-09;;;claimed=1|claimed=2", "'claimed=2' is no figure"),

@@ -3,7 +3,7 @@
 import polars as pl
 
 from transforms.columns import AREA, AREA_NAME, RULE_SET
-from transforms.rules.evaluator import UNDETERMINED
+from transforms.rules.evaluator import DISAGREE, UNDETERMINED
 from transforms.rules.reading import RuleSet
 from transforms.schema import Column, Kind, Table
 
@@ -23,14 +23,25 @@ TABLE = Table(
     may_be_empty=True,
 )
 
+WHICH_REVENUE = "state treasury: the state's tax revenue by the definition that counts (gross, without IRRF, or net)"
+NO_REVENUE = "state treasury: the state's annual accounts (DCA), or those of the sixth two months (RREO)"
+
 
 def pending(rule_set: RuleSet, requirements: pl.DataFrame, eligibility: pl.DataFrame) -> pl.DataFrame:
     """From both marts of one rule set."""
     asks = {r.name: f"{r.body}: {r.ask}" for r in rule_set.requirements}
+    usual = pl.col("requirement").replace_strict(asks, return_dtype=pl.String)
+    no_total = pl.col("threshold").is_null() & pl.col("value").is_not_null()
     open_areas = eligibility.filter(pl.col("status") != "ineligible").select("area_id", "area_name")
     rows = requirements.filter((pl.col("status") == UNDETERMINED) & pl.col("requirement").is_in(list(asks)))
     return TABLE.conform(
         rows.join(open_areas, on="area_id", validate="m:1").with_columns(
-            pl.col("requirement").replace_strict(asks, return_dtype=pl.String).alias("ask")
+            # A certificate of the area's own figure would not help where it is the state's that is open.
+            pl.when(pl.col("reason") == DISAGREE["tax_revenue"])
+            .then(pl.lit(WHICH_REVENUE))
+            .when((pl.col("requirement") == "collection") & no_total)
+            .then(pl.lit(NO_REVENUE))
+            .otherwise(usual)
+            .alias("ask")
         )
     )

@@ -215,12 +215,15 @@ def _word(cell: str, words: Sequence[str]) -> str:
 
 
 def _day(cell: str) -> date:
-    try:
-        if re.fullmatch(r"\d{4}-\d\d-\d\d", cell, re.ASCII):
-            return date.fromisoformat(cell)
-    except ValueError:
-        pass  # a day that does not exist
-    raise UsageError(f"{cell!r} is no date", action="write year-month-day, as in 2026-04-03")
+    """Year-month-day, or day/month/year, into which Excel turns it when it saves the file in Brazil."""
+    found = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d)/(\d{4})", cell, re.ASCII)
+    if found:
+        year, month, day = found.group(1, 2, 3) if found.group(1) else found.group(6, 5, 4)
+        try:
+            return date(int(year), int(month), int(day))
+        except ValueError:
+            pass  # a day that does not exist
+    raise UsageError(f"{cell!r} is no date", action="write year-month-day, as in 2026-04-03 (or 03/04/2026)")
 
 
 def _number(cell: str, column: Column, mark: str | None) -> Decimal | int:
