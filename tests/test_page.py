@@ -146,12 +146,23 @@ def test_the_ranking_is_the_marts(text: str, released: Released) -> None:
         for name in ("population", "electorate", "urban_houses", "collection", "origin"):
             one = tested.get(name)
             value = "" if name == "origin" or one is None else f" {number(one['value'])}"
-            cells.append(f"¦{sentence(one['status'])}¦{value}" if one else "–")
+            told_anyway = number(area.get("collection_brl" if name == "collection" else name))
+            cells.append(f"¦{sentence(one['status'])}¦{value}" if one else told_anyway)
         status = sentence(area["status"]) + (f" ¦{sentence(area['likely'])}" if area["likely"] else "")
         name = f"{area['area_name']} ¦{area['municipality_names'].replace('|', ' · ')}"
         expected.append([area["rank"], name, status, *cells, percent(area["smallest_margin"])])
     ((_, found),) = told(text, "ranking")
     assert found == expected
+
+
+def test_an_exempt_fusion_has_the_figures_of_its_csv(text: str, released: Released) -> None:
+    fusion = "fusao-mucurici-ponto-belo"
+    (area,) = (row for row in rows(released.tables, "mart.eligibility") if row["area_id"] == fusion)
+    sheet = text[text.index(f'<article id="a-{fusion}"') :]
+    sheet = sheet[: sheet.index("</article>")]
+    for name in ("population", "electorate", "urban_houses", "collection_brl"):
+        assert f"<b>{number(area[name])}</b>" in sheet
+    assert "<b>12.324</b>" in sheet
 
 
 def test_the_counts_of_the_tiles_add_up(text: str, released: Released) -> None:

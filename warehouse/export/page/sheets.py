@@ -15,6 +15,7 @@ from warehouse.export.csv import as_text
 Row = dict[str, Any]
 GROUPS_SHOWN = 3
 MUNICIPALITY = ("municipality_code", "municipality_name")
+FIGURES = ("population", "electorate", "urban_houses", "collection_brl")  # mart.eligibility's own, told of every area
 METHOD = ("method", "source", "reference_period", "evidence")  # what a note of the page tells
 
 
@@ -97,6 +98,7 @@ def rankings(tables: Tables, rule_sets: Sequence[RuleSet], notes: Notes) -> list
                 | {
                     "requirements": [row | {"note": notes.number(row)} for row in tested],
                     "of": {row["requirement"]: row for row in tested},
+                    "figures": {name.removesuffix("_brl"): verdict[name] for name in FIGURES},
                     "origins": list(
                         grouped(
                             sorted(origins.get(key, []), key=lambda row: order[row["requirement"]]), *MUNICIPALITY
