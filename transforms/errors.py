@@ -1,4 +1,4 @@
-"""The errors a user may meet: what happened, where, and what to do. Each carries its exit code (DESIGN §5).
+"""The errors a user may meet: what happened, where, and what to do. Each carries its exit code.
 
 Anything else that escapes is a bug (exit 1).
 """

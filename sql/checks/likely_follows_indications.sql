@@ -1,5 +1,5 @@
 -- severity: critical
--- reason: likely says what the estimates point to, and nothing where the status is decided (DESIGN §4)
+-- reason: likely says what the estimates point to, and nothing where the status is decided
 -- next step: see mart.eligibility: it must follow the indications of mart.requirement_result
 WITH pointed AS (
     SELECT

@@ -5,7 +5,7 @@
         run(env=upstream.environment())
         assert [r.status for r in upstream.requests if "/dca" in r.path] == [429, 429, 200]
 
-Prefixes `/api`, `/ftp`, `/odsele` and `/siconfi` stand for the four bases of DESIGN §5. What it says by default is the
+Prefixes `/api`, `/ftp`, `/odsele` and `/siconfi` stand for the four base settings. What it says by default is the
 bundled sample; with `census=` it is the whole country around a real census file. By hand: `python -m tests.upstream`.
 """
 

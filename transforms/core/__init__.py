@@ -1,1 +1,1 @@
-"""Entities with their codes joined, and every measure with its bounds. One module a table (DESIGN §3)."""
+"""Entities with their codes joined, and every measure with its bounds. One module a table."""

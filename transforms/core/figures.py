@@ -1,6 +1,6 @@
 """The figures of any set of districts: areas, their parts, remainders, municípios, sets under search.
 
-How measures combine (DESIGN §3): population adds up, on each basis. Electorate: what is sure adds up, and the most
+How measures combine: population adds up, on each basis. Electorate: what is sure adds up, and the most
 it can be also counts, once each, flagged places pointing in from outside and the voters no place is known for.
 Urban houses: the largest single cluster, for the law wants one urban centre. Collection: stated parts add up; what
 is apportioned can be anything up to each município's whole.

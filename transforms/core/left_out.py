@@ -1,6 +1,6 @@
 """core.left_out: what was read and counts in no figure, so that nothing is dropped in silence.
 
-Each kind of row has its reason in the sources' own rules (DESIGN §3, research on the TSE's files). A row here is no
+Each kind of row has its reason in the sources' own rules (what the TSE says of its files). A row here is no
 error by itself: voters abroad are voters of no state. A number that grows from one release to the next is worth a look.
 """
 

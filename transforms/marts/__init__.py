@@ -1,1 +1,1 @@
-"""The stable contract with readers: requirement by requirement, then the ranking (DESIGN §7)."""
+"""The stable contract with readers: requirement by requirement, then the ranking."""

@@ -1,9 +1,8 @@
-"""mart.eligibility: one verdict per area and rule set, ranked. It never says "approved" (DESIGN §4)."""
+"""mart.eligibility: one verdict per area and rule set, ranked. It never says "approved"."""
 
 import polars as pl
 
-from transforms.columns import AREA, AREA_NAME, EVIDENCE, MEASURES_OF, RULE_SET, UF, weakest
-from transforms.core.area import KINDS
+from transforms.columns import AREA, AREA_KIND, AREA_NAME, EVIDENCE, MEASURES_OF, RULE_SET, UF, weakest
 from transforms.exact import decimal
 from transforms.marts.requirement_result import STATUSES
 from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED
@@ -40,7 +39,7 @@ TABLE = Table(
         ),
         AREA,
         AREA_NAME,
-        Column("kind", Kind.TEXT, "District, group of districts, or fusion of whole municípios.", "Tipo", values=KINDS),
+        AREA_KIND,
         UF,
         _list("municipality_codes", "Codes of the municípios of origin", "Códigos dos municípios"),
         _list("municipality_names", "Names of the municípios of origin", "Municípios"),
