@@ -25,8 +25,17 @@ if TYPE_CHECKING:
     from flows.pipeline import Run
     from flows.settings import Settings
 
+
+def installed() -> str:
+    """The version of the program."""
+    from importlib.metadata import version
+
+    return version("emancipa")
+
+
 app = App(
     name="emancipa",
+    version=installed,
     help="Which areas of a Brazilian state could be raised to município under LC 1/1967, how sure, what is missing.",
     version_flags=["--version"],
 )
