@@ -23,7 +23,7 @@ def fetch(this: Run, names: Sequence[str], files: Sequence[str], *, as_json: boo
         else:
             polls = pipeline.fetch(replace(this, say=pipeline.quiet), wanted)
     rows = [
-        {"source": name, "outcome": poll.cause or poll.outcome, "answers": len(poll.answers), "message": poll.message}
+        {"source": name, "outcome": poll.word, "answers": len(poll.answers), "message": poll.message}
         for name, poll in polls.items()
     ]
     if as_json:

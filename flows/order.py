@@ -53,6 +53,8 @@ def state_of(order: Order, uf: str) -> Run:
 def run_of(order: Order) -> Run:
     """The run, of the country where the order is national."""
     found = settings(sample=order.sample, data=order.data, inputs=order.inputs)
+    if found.inputs is not None and not found.inputs.is_dir():
+        raise UsageError("no such folder", where=f"--inputs {found.inputs}", action="name one that exists, or none")
     today = bundled.AS_OF if order.sample else order.now.astimezone(BRASILIA).date()
     return Run(
         scope=Scope(COUNTRY if order.ufs else _state(order, found), order.as_of or today),

@@ -35,6 +35,7 @@ Fetching = Callable[["Run"], object]
 Building = Callable[["Run"], "Outcome"]
 STAGING = "staging"
 _READING = Lock()
+TABULAR = {".csv", ".tsv", ".txt", ".xls", ".xlsx", ".ods"}  # what somebody may think is read
 UNUSED_DAYS = 120  # parsed answers that no run has used for so long are parsed again if ever needed
 
 
@@ -107,8 +108,12 @@ def run(this: Run, fetching: Fetching | None = None, building: Building | None =
             with publish.writing(this.data):
                 sweep_up(this)
                 into_lake(this)  # one that cannot be reached is told before the work, not after
+                strange = strangers(this)
+                for warning in strange:
+                    this.say(f"warning: {warning}")
                 (fetching or fetch)(this)
                 outcome = (building or build)(this)
+                outcome = replace(outcome, warnings=(*strange, *outcome.warnings))
                 into_lake(this, outcome)
         except EmancipaError as error:
             record(this, meta.FAILURES[error.exit_code], error.exit_code, message=str(error))
@@ -119,6 +124,20 @@ def run(this: Run, fetching: Fetching | None = None, building: Building | None =
         how, why = ("published", this.accept_drift) if outcome.is_new else ("nothing_new", outcome.withdrawn)
         record(this, how, 0, release=outcome.release, message=why)
         return outcome
+
+
+def strangers(this: Run) -> list[str]:
+    """Tables in the inputs folder that no source reads, most often for a slip in their names; told once a run."""
+    folder = this.settings.inputs_folder
+    if this.client is None or this.home.parts or not folder.is_dir():
+        return []
+    known = [source.tables[0].part for source in sources().values() if source.base == "inputs"]
+    found = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in TABULAR and path.is_file())
+    return [
+        f"{name} in the inputs folder is not read: a file there is named {', '.join(known)}"
+        for name in found
+        if name not in known
+    ]
 
 
 def into_lake(this: Run, outcome: Outcome | None = None) -> None:
@@ -186,7 +205,8 @@ def ask(runs: Sequence[Run], source: Source) -> list[Poll]:
             source, this.scope, this.store, this.client, now=this.now, deadline=deadline, asked=asked, read=read
         )
         where = f"{result.uf} " if len(runs) > 1 and result.uf else ""
-        this.say(f"{where}{source.name}: {result.outcome}{f', {result.message}' if result.message else ''}")
+        how = result.word if result.ok else result.outcome
+        this.say(f"{where}{source.name}: {how}{f', {result.message}' if result.message else ''}")
         polls.append(result)
         if not result.uf:
             break

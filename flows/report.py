@@ -13,7 +13,7 @@ from transforms.catalog import sources as catalogue
 from transforms.errors import UsageError
 from warehouse import publish
 from warehouse.freshness import freshness
-from warehouse.snapshots import Store
+from warehouse.snapshots import NOT_SUPPLIED, Store
 
 if TYPE_CHECKING:
     from flows.pipeline import Outcome
@@ -123,7 +123,7 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
         narrow=["source", "state"],
     )
     for row in rows:
-        if row["last_message"] and row["last_outcome"] != "ok":
+        if row["last_message"] and row["last_outcome"] not in {"ok", NOT_SUPPLIED}:
             terminal.line(f"{row['source']}: {row['last_message']}")
 
 
@@ -143,6 +143,8 @@ def _day(moment: datetime | None) -> str | None:
 def _state(row: dict[str, Any]) -> str:
     if row["last_polled_at"] is None:
         return "never asked"
+    if row["last_outcome"] == NOT_SUPPLIED:
+        return NOT_SUPPLIED
     return "STALE" if row["is_stale"] else "fresh"
 
 

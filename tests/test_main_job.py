@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +269,33 @@ def test_hand_supplied_files_are_read_offline_too(
         file.write("sede;A sede;group;320500205|320500215;\n")
     assert run(tmp_path / "data", "--offline", inputs=inputs) == 2
     assert "seat of its município" in capsys.readouterr().err
+
+
+def test_what_was_never_supplied_and_what_has_an_unknown_name_is_told(
+    upstream: Upstream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs, data = tmp_path / "inputs", tmp_path / "data"
+    assert run(data, inputs=inputs) == 2
+    assert f"no such folder [--inputs {inputs}]" in capsys.readouterr().err
+    inputs.mkdir()
+    for name in ("candidate.csv", "Candidates.CSV", "laudo.pdf"):
+        (inputs / name).touch()
+    assert run(data, "--json", inputs=inputs) == 0
+    told = capsys.readouterr()
+    assert "inputs_candidates: not supplied" in told.err
+    warnings = json.loads(told.out)["warnings"][:2]
+    assert [warning.split()[0] for warning in warnings] == ["Candidates.CSV", "candidate.csv"]
+    assert all("a file there is named candidates.csv, certificates.csv" in warning for warning in warnings)
+    assert "warning: candidate.csv in the inputs folder" in told.err
+    assert call(["status", "--data", str(data)]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("inputs_candidates")]
+    assert "not supplied" in line
+    assert "fresh" not in line
+
+
+def test_the_program_tells_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["--version"]) == 0
+    assert capsys.readouterr().out == f"{version('emancipa')}\n"
 
 
 def test_an_optional_source_that_has_nothing_is_said_to_be_done_without(

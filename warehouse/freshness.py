@@ -45,7 +45,7 @@ def freshness(
                 "age_days": age,
                 "stale_after": source.stale_after,
                 "is_stale": age is None or age > source.stale_after,
-                "last_outcome": last and (last.cause or last.outcome),
+                "last_outcome": last and last.word,
                 "last_message": last and last.message,
                 "failing_since": failed[0].polled_at if failed else None,
                 "failed_polls": len(failed),

@@ -64,6 +64,8 @@ class Attempt:
     outcome: str
     message: str = ""
 
+NOT_SUPPLIED = "not supplied"
+
 
 @dataclass(frozen=True, slots=True)
 class Poll:
@@ -81,6 +83,11 @@ class Poll:
     @property
     def ok(self) -> bool:
         return self.outcome == "ok"
+
+    @property
+    def word(self) -> str:
+        """How it went: ok, why it failed, or that a file of the user's own is not there (no upstream has nothing)."""
+        return self.cause or (self.outcome if self.answers or not self.ok else NOT_SUPPLIED)
 
 
 class Incoming:
