@@ -46,6 +46,13 @@ ENDS = ("low", "value", "high")
 
 AREA = Column("area_id", Kind.TEXT, "The area: a district's 9-digit code, or the id given in candidates.csv.", "Área")
 AREA_NAME = Column("area_name", Kind.TEXT, "Name of the area.", "Nome da área")
+AREA_KIND = Column(
+    "kind",
+    Kind.TEXT,
+    "District, group of districts, or fusion of whole municípios.",
+    "Tipo",
+    values=("district", "group", "fusion"),
+)
 RULE_SET = Column("rule_set", Kind.TEXT, "Id of the rule set applied.", "Regra")
 MEASURE = Column("measure", Kind.TEXT, "What is measured.", "Medida", values=MEASURES)
 LOW = Column("low", Kind.EXACT, "The least the figure can be, given the data.", "Mínimo", Unit.VARIES, nullable=True)

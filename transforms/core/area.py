@@ -8,12 +8,11 @@ from collections.abc import Iterator
 import polars as pl
 
 from transforms.codes import FERNANDO_DE_NORONHA
-from transforms.columns import AREA, AREA_NAME, DISTRICT, MUNICIPALITY, UF
+from transforms.columns import AREA, AREA_KIND, AREA_NAME, DISTRICT, MUNICIPALITY, UF
 from transforms.schema import Column, Kind, Table
 from transforms.sources.inputs import Fault, refusal
 from transforms.sources.inputs_candidates import FORM
 
-KINDS = ("district", "group", "fusion")
 TABLE = Table(
     name="core.area",
     title="Áreas",
@@ -23,7 +22,7 @@ TABLE = Table(
         AREA,
         AREA_NAME,
         UF,
-        Column("kind", Kind.TEXT, "District, group of districts, or fusion of whole municípios.", "Tipo", values=KINDS),
+        AREA_KIND,
         Column("note", Kind.TEXT, "The note given in candidates.csv.", "Observação", nullable=True),
     ),
     may_be_empty=True,

@@ -14,9 +14,8 @@ from transforms.errors import UsageError
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Scope
 from transforms.sources.inputs import Fault, refusal
-from transforms.sources.inputs_collections import FORM, TOTAL
+from transforms.sources.inputs_collections import FORM, QUALITIES, TOTAL
 
-QUALITIES = ("certificado", "declarado", "estimado")  # from the strongest to the weakest
 TABLE = Table(
     name="core.municipality_collection",
     title="Arrecadação estadual por município",

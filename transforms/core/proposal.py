@@ -12,8 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from transforms.columns import AREA, AREA_NAME, UF
-from transforms.core.area import KINDS
+from transforms.columns import AREA, AREA_KIND, AREA_NAME, UF
 from transforms.plebiscite import COUNTS, counted
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Scope
@@ -39,7 +38,7 @@ TABLE = Table(
         AREA,
         AREA_NAME,
         UF,
-        Column("kind", Kind.TEXT, "District, group of districts, or fusion of whole municípios.", "Tipo", values=KINDS),
+        AREA_KIND,
         Column("received_on", Kind.DATE, "Day the assembly received the representation.", "Recebida em"),
         Column("outcome", Kind.TEXT, "Open, withdrawn, rejected, or installed.", "Desfecho", values=OUTCOMES),
         Column("last_event", Kind.TEXT, "What happened last.", "Último evento", values=tuple(EVENTS)),

@@ -8,11 +8,9 @@ import re
 from collections.abc import Iterator
 
 from transforms.codes import DISTRICT_CODE, is_municipality
-from transforms.columns import AREA, AREA_NAME
+from transforms.columns import AREA, AREA_KIND, AREA_NAME
 from transforms.schema import Column, Kind, Table
 from transforms.sources.inputs import LINE, Form, Row, source
-
-KINDS = ("district", "group", "fusion")
 
 AREAS = Table(
     name="staging.inputs_candidates__area",
@@ -22,8 +20,7 @@ AREAS = Table(
     columns=(
         AREA.but(description="Id of the area, up to 64 characters; a district's own code is taken already."),
         AREA_NAME,
-        Column("kind", Kind.TEXT, "One district, a group of districts, or a fusion of whole municípios (art. 4º).",
-               "Tipo", values=KINDS),
+        AREA_KIND.but(description="One district, a group of districts, or a fusion of whole municípios (art. 4º)."),
         Column("district_codes", Kind.TEXT, "Codes of its districts, 9 digits each, | between.", "Distritos"),
         Column("note", Kind.TEXT, "Note.", "Observação", nullable=True),
         LINE,

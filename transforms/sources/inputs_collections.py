@@ -16,6 +16,7 @@ from transforms.sources.inputs import LINE, Fault, Form, Row, source
 
 TAXES = ("ICMS", "IPVA", "ITCMD", "IRRF", "OUTROS_IMPOSTOS", "IPTU", "ISS", "ITBI")
 TOTAL = "TOTAL_IMPOSTOS"
+QUALITIES = ("certificado", "declarado", "estimado")  # from the strongest to the weakest
 # Whose a tax is (CF arts. 155 and 156); the Distrito Federal levies both (art. 147).
 WHOSE = {"ICMS": "estadual", "IPVA": "estadual", "ITCMD": "estadual", "IPTU": "municipal", "ISS": "municipal",
          "ITBI": "municipal"}  # fmt: skip
@@ -54,7 +55,7 @@ COLLECTIONS = Table(
         Column("territorial_basis", Kind.TEXT, "What places a payment.", "Base territorial", values=BASES,
                source="base_territorial"),
         Column("quality", Kind.TEXT, "Certified, declared or estimated.", "Qualidade",
-               values=("certificado", "declarado", "estimado"), source="qualidade"),
+               values=QUALITIES, source="qualidade"),
         _text("document", "Number or name of the document.", "Documento", "documento"),
         _text("body", "Body that says so.", "Órgão", "orgao"),
         _text("document_date", "Date of the document.", "Data do documento", "data_documento", Kind.DATE),

@@ -33,7 +33,7 @@ def lines(manifest: Mapping[str, Any]) -> list[str]:
     wide = max(map(len, FILES))
     return [
         f"Triagem de áreas para criação de municípios: {manifest['uf']}",
-        f"Publicação {manifest['id']}, dados até {_day(manifest['as_of'])}",
+        f"Publicação {manifest['id']}, dados até {day_of(manifest['as_of'])}",
         *(
             ["", "DADOS SIMULADOS: exemplo que acompanha o programa; nenhuma cifra serve a um processo."]
             * manifest["simulated"]
@@ -68,5 +68,6 @@ def _sources(snapshots: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _day(iso: str) -> str:
+def day_of(iso: str) -> str:
+    """An ISO date as Brazil writes it: 31/12/2026."""
     return "/".join(reversed(iso.split("-")))

@@ -22,6 +22,7 @@ from transforms.schema import Column, Kind, Table
 from warehouse.build import Tables
 from warehouse.ddl import stored
 from warehouse.export.csv import ASSEMBLY, as_text, is_number
+from warehouse.export.leia_me import day_of
 from warehouse.export.naming import named
 from warehouse.export.portuguese import VOCABULARY, in_portuguese
 
@@ -170,7 +171,7 @@ def notes(manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     yield (f"Triagem de áreas para criação de municípios: {manifest['uf']}",)
     if manifest["simulated"]:
         yield "DADOS SIMULADOS", "Exemplo que acompanha o programa; nenhuma cifra serve a um processo."
-    yield "Dados até", _day(manifest["as_of"])
+    yield "Dados até", day_of(manifest["as_of"])
     yield "Aviso", manifest["legal_notice"]
     yield ("Regras aplicadas",)
     for rule_set in manifest["rule_sets"]:
@@ -193,8 +194,4 @@ def _files(snapshots: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
         source, fetched = known[file["source"]], file["fetched_at"]
         day = fetched[:10] if isinstance(fetched, str) else fetched.date().isoformat()
         publisher = "entregue pelo usuário" if source.base == "inputs" else source.publisher
-        yield source.title, file["url"] or file["part"], _day(day), publisher, file["sha256"]
-
-
-def _day(iso: str) -> str:
-    return "/".join(reversed(iso.split("-")))
+        yield source.title, file["url"] or file["part"], day_of(day), publisher, file["sha256"]

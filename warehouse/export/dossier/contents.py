@@ -10,7 +10,7 @@ import polars as pl
 
 from transforms.catalog import sources
 from transforms.codes import BY_UF
-from transforms.rules.procedure import Votes, quorum, window
+from transforms.rules.procedure import ABSOLUTE, Votes, quorum, window
 from transforms.rules.reading import ORIGIN, RuleSet
 from warehouse.build import Tables
 from warehouse.export.dossier import limits
@@ -240,7 +240,7 @@ def procedure(area: Row, rule_set: RuleSet, as_of: date) -> dict[str, Any]:
 def _quorum(area: Row, rule_set: RuleSet) -> list[dict[str, str]]:
     """The least "Sim" if all voters count, for each figure the electorate may have; none where it is not known."""
     row = area["of"].get("electorate", {})
-    if rule_set.procedure["plebiscite"]["majority"] != "absolute_of_voters":
+    if rule_set.procedure["plebiscite"]["majority"] != ABSOLUTE:
         return []
     named = {"segundo a triagem": row.get("value") or area["electorate"]}
     if row.get("low") != row.get("high"):
