@@ -86,7 +86,7 @@ def state(seed: int, *, wrong_names: bool = False) -> State:
         if chance.random() < 0.5:
             before.append(place_row | {"section": place, "voters": 1} | coordinate(noisy(at, chance)))
         if chance.random() < 0.1:
-            hand.append((code[:7], "1", place, code))
+            hand.append((code[:7], "1", place, code, len(hand) + 2))
     low = np.array([corner[code] for code in codes])
     boxes = shapely.box(*low.T, *np.add(low, [WIDE, HIGH]).T)
     return State(
