@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -210,6 +211,7 @@ def about_itself(making: Making, release_id: str, results: pl.DataFrame, fresh: 
     return {table.name: (table, frame) for table, frame in frames.items()}
 
 
+@cache
 def every_table() -> list[Table]:
     """Every table and view of a release: what the dictionary lists."""
     declared = [*tables().values(), *meta.TABLES, report.CHECK_RESULT]

@@ -13,8 +13,6 @@ import polars as pl
 import shapely
 from numpy.typing import NDArray
 from pyproj import Geod
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 GRS80 = Geod(ellps="GRS80")
 SHORTEST_DEGREE_M = 91_000  # a degree of longitude at 34.5° S: no degree in Brazil is shorter
@@ -224,6 +222,9 @@ def _block_pairs(blocks: pl.DataFrame, steps: list[tuple[int, int]]) -> pl.DataF
 
 def connected(count: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
     """A group number for each of so many things, given the pairs that belong together."""
+    from scipy.sparse import coo_array  # noqa: PLC0415  a tenth of a second that most nights need not spend
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
     graph = coo_array((np.ones(len(one), dtype=bool), (one, other)), shape=(count, count))
     group: NDArray[np.int64] = connected_components(graph, directed=False)[1].astype(np.int64)
     return group

@@ -12,8 +12,6 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import polars as pl
-import pyogrio
-from pyogrio.errors import DataLayerError, DataSourceError
 from pyproj import CRS
 from pyproj.exceptions import CRSError
 from shapely.errors import GEOSException
@@ -109,10 +107,13 @@ def _drawn() -> Iterator[None]:
 
 def _features(stream: BinaryIO, columns: list[str]) -> pl.DataFrame:
     """The wanted attributes, and the geometry as WKB, of every feature that has one."""
+    from pyogrio import raw  # noqa: PLC0415  it brings pandas, and a night without a new map needs neither
+    from pyogrio.errors import DataLayerError, DataSourceError  # noqa: PLC0415
+
     try:
         with catch_warnings():
             simplefilter("ignore", RuntimeWarning)  # bytes in memory have no file name to end in .gpkg
-            meta, _, shapes, fields = pyogrio.raw.read(stream.read(), columns=columns, force_2d=True)
+            meta, _, shapes, fields = raw.read(stream.read(), columns=columns, force_2d=True)
         crs = CRS(meta["crs"])
     except (DataSourceError, DataLayerError, CRSError, ValueError) as error:
         raise SourceChanged(f"not a readable map: {str(error).splitlines()[0]}", where=NAME) from error
