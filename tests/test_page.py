@@ -17,6 +17,7 @@ from warehouse.export.page.atlas import Map, drawn
 from warehouse.export.page.figures import known, number, percent, sign, span
 from warehouse.export.page.sheets import rows
 from warehouse.export.portuguese import sentence
+from warehouse.export.portuguese_checks import CHECKS
 
 MANIFEST: dict[str, Any] = {
     "uf": "MG",
@@ -199,6 +200,14 @@ def test_it_says_what_it_is_about(text: str, released: Released) -> None:
     assert '<time datetime="2026-11-30">30/11/2026</time>' in text
     for file in released.manifest["snapshots"]:
         assert file["sha256"] in text
+
+
+def test_a_check_with_reservations_is_told_in_both_languages(text: str) -> None:
+    section = text[text.index("<section id=checks>") : text.index("<noscript id=sheets>")]
+    name = "bounds_are_as_narrow_as_they_could_be"
+    assert f"<code translate=no>{name}</code>: <span>{CHECKS[name]}</span>" in section
+    assert "optional" not in section
+    assert f'"{CHECKS[name]}": "an optional source that is there in part' in text
 
 
 def test_names_cannot_break_out(large: tuple[str, Tables]) -> None:

@@ -131,6 +131,8 @@ def test_it_speaks_english_and_portuguese_again(opened: Page) -> None:
         assert word in english
     for word in ("Situação", "indeterminado", "não elegível", "Pendências", "Fontes e datas"):
         assert word not in english
+    expect(opened.locator("#municipality option").first).to_have_text("all")
+    expect(opened.locator(".notice [lang=pt-BR]")).to_be_visible()
     opened.locator(".ranking tbody a").first.click()
     expect(opened.locator("dialog caption").first).to_have_text("Requirements")
     opened.click("#close")

@@ -6,6 +6,8 @@ from functools import cache
 import polars as pl
 import pytest
 
+from expectations import drift
+from expectations.domain import TRUTHS
 from flows import rule_files
 from tests.assembly import sample
 from tests.states import Invented
@@ -14,7 +16,9 @@ from transforms.core import district_collection, district_houses, polling_place
 from transforms.marts import sensitivity
 from transforms.rules.reading import RuleSet
 from transforms.screen import screen
+from warehouse.build import checks
 from warehouse.export.portuguese import VOCABULARY, sentence, untranslated
+from warehouse.export.portuguese_checks import CHECKS
 from warehouse.export.xlsx import SHEETS
 
 Frames = Mapping[str, pl.DataFrame]
@@ -101,6 +105,13 @@ def test_every_method_reason_and_note_that_the_code_names_has_portuguese() -> No
     methods += [district_collection.STATED, *polling_place.METHODS, *polling_place.FLAGS]
     notes = [sensitivity.WAITS, sensitivity.EXEMPT, sensitivity.NO_STEP, sensitivity.SEVERAL.format(3)]
     assert [phrase for phrase in [*methods, *notes] if sentence(phrase) == phrase] == []
+
+
+def test_every_check_that_may_be_published_unpassed_has_portuguese() -> None:
+    warnings = {truth.name for truth in TRUTHS if truth.severity == "warning"}
+    warnings |= {name for name, text in checks().items() if "severity: warning" in text}
+    warnings |= {violation.name for violation in drift.violations({}, {})}
+    assert warnings == CHECKS.keys()
 
 
 def test_unknown_text_of_a_users_own_rules_stands_as_it_is() -> None:

@@ -26,6 +26,7 @@ from warehouse.export.page import figures, sheets
 from warehouse.export.page.atlas import Map
 from warehouse.export.page.sheets import Notes, Ranking, rows
 from warehouse.export.page.words import Words
+from warehouse.export.portuguese_checks import CHECKS
 
 FILE = "index.html"
 CHANGES_SHOWN = 200
@@ -142,6 +143,7 @@ def _about(tables: Tables, manifest: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "files": rows(tables, "meta.snapshot"),
         "checks_failed": failed,
+        "check_words": CHECKS,
         "checks_passed": len(checks) - len(failed),
     }
 

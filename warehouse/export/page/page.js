@@ -138,7 +138,7 @@
     const places = [...new Set(rows.flatMap((area) => area.places))].sort((a, b) => a.localeCompare(b, "pt"));
     const choices = [
       [requirement, [requirement.options[0], ...tests.map((each) => each.cloneNode(true))]],
-      [place, [place.options[0], ...places.map((name) => option(name, name))]],
+      [place, [option("", said("todos")), ...places.map((name) => option(name, name))]],
       [one("#paint"), [option("", said("Situação")), ...tests]],
       [order, columns.map((each) => each.cloneNode(true))],
     ];
