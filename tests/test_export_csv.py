@@ -161,6 +161,14 @@ def test_rows_are_in_their_total_order_whatever_order_they_came_in() -> None:
     assert machine(declared, rows) == machine(declared, rows.reverse()) == b"code,name\n1,a\n2,b\n3,c\n"
 
 
+def test_reference_days_are_written_as_in_brazil() -> None:
+    period = text("reference_period", "Referência")
+    declared = table(CODE, period)
+    rows = declared.frame([{"code": "1", "reference_period": "2025-07-01|2025"}, {"code": "2"}])
+    assert lines(assembly(declared, rows), brazilian=True)[1:] == ["1;01/07/2025|2025", "2;"]
+    assert lines(machine(declared, rows))[1:] == ["1,2025-07-01|2025", "2,"]
+
+
 def test_each_row_for_the_assembly_names_its_area_beside_its_id() -> None:
     released = sample()
     for file in ("requisitos.csv", "municipios_de_origem.csv", "pendencias.csv"):

@@ -210,6 +210,27 @@ def test_a_check_with_reservations_is_told_in_both_languages(text: str) -> None:
     assert f'"{CHECKS[name]}": "an optional source that is there in part' in text
 
 
+def test_days_are_written_as_in_brazil(text: str) -> None:
+    without = re.sub(r"<[^>]*>|<style>.*?</style>", " ", text[: text.index('<script type="app')], flags=re.DOTALL)
+    found = set(re.findall(r"[^\s]*\b\d{4}-\d\d-\d\d\b[^\s]*", without))
+    assert found == set()
+    assert "ano(s)" not in text
+
+
+def test_each_source_says_until_when_its_data_are(text: str) -> None:
+    section = text[text.index("<section id=sources>") : text.index("<section id=methods>")]
+    row = section[section.index("Estimativas da população residente") :]
+    assert row[: row.index("<tr>")].count('<time datetime="2025-07-01">01/07/2025</time>') == 1
+
+
+def test_a_petition_that_ended_says_how(text: str) -> None:
+    section = text[text.index("<section id=proposals>") : text.index("<section id=without>")]
+    told_ = dict(re.findall(r"<summary><b translate=no>(P\d+)</b>(.*?)</summary>", section, flags=re.DOTALL))
+    for name, words in {"P08": "rejeitada", "P09": "retirada", "P10": "município instalado"}.items():
+        assert f">{words}</b> <time" in told_[name]
+    assert "rejeitada" not in told_["P01"]
+
+
 def test_names_cannot_break_out(large: tuple[str, Tables]) -> None:
     text, _ = large
     assert "<Cia>" not in text

@@ -114,6 +114,28 @@ def test_every_check_that_may_be_published_unpassed_has_portuguese() -> None:
     assert warnings == CHECKS.keys()
 
 
+@pytest.mark.parametrize(
+    ("english", "portuguese"),
+    [
+        ("rejected on 2026-07-06", "rejeitada em 06/07/2026"),
+        (
+            "hold the plebiscite (voters resident for more than 1 year, ballot Sim or Não)",
+            "realizar o plebiscito (votam residentes há mais de 1 ano, com cédula Sim ou Não)",
+        ),
+        (
+            "hold the plebiscite (voters resident for more than 2 years, ballot Sim or Não)",
+            "realizar o plebiscito (votam residentes há mais de 2 anos, com cédula Sim ou Não)",
+        ),
+        ("TRE: answered on 2026-07-06, 1 days late", "TRE: respondido em 06/07/2026, com 1 dia de atraso"),
+        ("TRE: answered on 2026-07-06, 11 days late", "TRE: respondido em 06/07/2026, com 11 dias de atraso"),
+        ("certificate of TRE: Ofício 2026-07-06", "certidão (TRE): Ofício 2026-07-06"),
+        ("new reference period: 2025 → 2026-07-01", "nova referência: 2025 → 01/07/2026"),
+    ],
+)
+def test_days_are_written_as_in_brazil_and_one_is_one(english: str, portuguese: str) -> None:
+    assert sentence(english) == portuguese
+
+
 def test_unknown_text_of_a_users_own_rules_stands_as_it_is() -> None:
     assert sentence("Prefeitura: certidão da área; e mapa") == "Prefeitura: certidão da área; e mapa"
 

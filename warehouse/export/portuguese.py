@@ -27,6 +27,8 @@ PHRASED = (
     "next_step",
 )
 
+PERIOD = "reference_period"  # a year or a day as text, or several joined by |
+
 VOCABULARY: Mapping[str, str] = {
     **REGISTER,
     "": "",
@@ -265,6 +267,10 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?P<word_1>[^:]+): (?P<word_2>.+)"), "{word_1}: {word_2}"),
 )
 SEPARATORS = re.compile(r"(; |\|| / )")
+ISO_DAY = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+ONE = re.compile(r"(?<!\d)1 (ano|dia)s\b")
+# Parts of a sentence that others wrote, which stand to the letter.
+QUOTED = ("document", "name", "place")
 
 
 def in_portuguese(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
@@ -274,11 +280,13 @@ def in_portuguese(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
 
 def is_worded(column: Column) -> bool:
     """Whether the column holds words to translate, and not names, codes or figures."""
-    return column.kind is Kind.BOOLEAN or column.values is not None or column.name in PHRASED
+    return column.kind is Kind.BOOLEAN or column.values is not None or column.name in (*PHRASED, PERIOD)
 
 
 def translated(cells: pl.Series, column: Column) -> pl.Series:
     """One column in Portuguese. Raises on a value of a closed vocabulary that has no word here."""
+    if column.name == PERIOD:
+        return cells.str.replace_all(ISO_DAY.pattern, "$3/$2/$1")
     if column.kind is Kind.BOOLEAN:
         words = {True: "sim", False: "não"}
         return cells.replace_strict(words, return_dtype=pl.String)
@@ -296,7 +304,7 @@ def sentence(text: str) -> str:
 def untranslated(table: Table, rows: pl.DataFrame) -> Iterator[str]:
     """The parts of free text that have no Portuguese here."""
     for column in table.columns:
-        if is_worded(column) and column.kind is not Kind.BOOLEAN:
+        if is_worded(column) and column.kind is not Kind.BOOLEAN and column.name != PERIOD:
             for text in rows[column.name].drop_nulls().unique().sort():
                 parts = SEPARATORS.split(text)
                 yield from (f"{column.name}: {part}" for part in parts[::2] if _part(part) is None)
@@ -310,12 +318,17 @@ def _part(text: str) -> str | None:
     for pattern, words in PATTERNS:
         if match := pattern.fullmatch(text):
             found = {name: _translated(name, group) for name, group in match.groupdict().items()}
-            return None if None in found.values() else words.format(**found)
+            return None if None in found.values() else ONE.sub(r"1 \1", words.format(**found))
     return None
+
+
+def days_told(text: str) -> str:
+    """The days in a text as Brazil writes them: 30/11/2026."""
+    return ISO_DAY.sub(r"\3/\2/\1", text)
 
 
 def _translated(name: str, group: str) -> str | None:
     if not name.startswith("word"):
-        return group
+        return group if name in QUOTED else days_told(group)
     parts = [_part(part) for part in (group.split(", ") if name == "words" else [group])]
     return None if None in parts else ", ".join(part for part in parts if part is not None)

@@ -44,6 +44,11 @@ REGISTER: Mapping[str, str] = {
     "another law fixes the period": "outra lei fixa o período",
     "no law yet": "ainda sem lei",
     "not told whether the law draws the limits": "não se informou se a lei define os limites",
+    # outcomes
+    "open": "em andamento",
+    "withdrawn": "retirada",
+    "rejected": "rejeitada",
+    "installed": "município instalado",
     # next steps
     "enter the number of signatures": "informar o número de assinaturas",
     "certify the electorate of the area": "obter certidão do eleitorado da área",
@@ -89,7 +94,7 @@ SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"no result of (?P<name>.+)", "sem resultado de {name}"),
         (
             r"hold the plebiscite \(voters resident for more than (?P<years>\d+) years?, ballot Sim or Não\)",
-            "realizar o plebiscito (votam residentes há mais de {years} ano(s), com cédula Sim ou Não)",
+            "realizar o plebiscito (votam residentes há mais de {years} anos, com cédula Sim ou Não)",
         ),
         (
             r"turnout (?P<came>\d+) of (?P<all>\d+), (?P<least>\d+) needed",

@@ -17,7 +17,7 @@ from warehouse.export.dossier import limits
 from warehouse.export.dossier.limits import Limits
 from warehouse.export.page import figures
 from warehouse.export.page.sheets import Notes, Row, parts, rankings, rows
-from warehouse.export.portuguese import VOCABULARY, sentence
+from warehouse.export.portuguese import VOCABULARY, days_told, sentence
 
 DAYS_TO_ANSWER = 60  # art. 2º, § 3º
 MONTHS = "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split()
@@ -94,7 +94,7 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
             {
                 "requirement": sentence(row["requirement"]),
                 "method": sentence(row["method"]),
-                "on": row["reference_period"],
+                "on": days_told(row["reference_period"] or ""),
             }
             for row in area["requirements"]
             if "inputs_certificates" in (row["source"] or "")
@@ -113,7 +113,7 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
             {
                 "source": sources()[file["source"]].title,
                 "part": file["url"] or file["part"],
-                "on": str(file["fetched_at"])[:10],
+                "on": days_told(str(file["fetched_at"])[:10]),
                 "sha256": file["sha256"],
             }
             for file in manifest["snapshots"]
@@ -156,7 +156,7 @@ def _requirement(row: Row, rule_set: RuleSet) -> dict[str, str]:
         "evidence": sentence(row["evidence"] or ""),
         "method": sentence(row["method"] or "").replace("|", "; "),
         "source": sentence(row["source"] or "").replace("|", "; "),
-        "period": (row["reference_period"] or "").replace("|", ", "),
+        "period": days_told(row["reference_period"] or "").replace("|", ", "),
         "reason": sentence(row["reason"] or ""),
         "body": sentence(row["competent_body"]).replace("|", ", "),
     }

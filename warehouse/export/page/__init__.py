@@ -99,7 +99,8 @@ def page(
         places=places,
         clusters=clusters,
         proposals=sheets.grouped(rows(tables, "mart.proposal_stage"), "rule_set", "proposal_id"),
-        **_about(tables, manifest),
+        outcomes={row["proposal_id"]: row for row in rows(tables, "core.proposal") if row["outcome"] != "open"},
+        **_about(tables),
         **_changes(changes),
     )
     return text
@@ -131,16 +132,14 @@ def _painted(found: Sequence[Ranking]) -> dict[str, str]:
     return {area["area_id"]: area["status"] for area in found[0].areas if area["kind"] == "district"}
 
 
-def _about(tables: Tables, manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _about(tables: Tables) -> dict[str, Any]:
     known = sources()
     checks = rows(tables, "meta.check_result")
     failed = [row for row in checks if row["status"] != "passed"]
+    fresh = [row for row in rows(tables, "meta.source_freshness") if row["source"] in known and row["last_good_at"]]
     return {
-        "freshness": [
-            (known[row["source"]], row)
-            for row in rows(tables, "meta.source_freshness")
-            if row["source"] in known and row["last_good_at"]
-        ],
+        "freshness": [(known[row["source"]], row) for row in fresh],
+        "published": any(row["published_at"] for row in fresh),
         "files": rows(tables, "meta.snapshot"),
         "checks_failed": failed,
         "check_words": CHECKS,
