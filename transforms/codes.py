@@ -34,6 +34,7 @@ STATES = tuple(
 )
 BY_UF = {state.uf: state for state in STATES}
 BY_CODE = {state.code: state for state in STATES}
+UF_OF_CODE = {state.code: state.uf for state in STATES}
 
 FERNANDO_DE_NORONHA = "2605459"  # a state district of Pernambuco, not a município
 SAO_PAULO_CAPITAL = "3550308"  # every district is urban seat: codes 01..96, none is a candidate

@@ -7,7 +7,7 @@ are no homonyms of it, nor is a seat counted beside the município it gives its 
 
 import polars as pl
 
-from transforms.codes import STATES
+from transforms.codes import UF_OF_CODE
 from transforms.columns import AREA, AREA_NAME, MUNICIPALITY_NAME, UF
 from transforms.names import comparable
 from transforms.schema import Column, Kind, Table
@@ -65,8 +65,7 @@ def _names(census: pl.LazyFrame) -> pl.DataFrame:
         pl.lit("district").alias("kind"),
         "municipality_name",
     )
-    states = {state.code: state.uf for state in STATES}
-    uf = pl.col("code").str.head(2).replace_strict(states, return_dtype=pl.String)
+    uf = pl.col("code").str.head(2).replace_strict(UF_OF_CODE, return_dtype=pl.String)
     return pl.concat([municipalities, others]).with_columns(uf.alias("uf")).sort("code")
 
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from transforms.answers import demand, demand_codes, from_json, from_sheet, staged, understood
-from transforms.codes import BY_CODE, STATES
+from transforms.codes import BY_CODE, UF_OF_CODE
 from transforms.columns import DISTRICT, DISTRICT_NAME, MUNICIPALITY, MUNICIPALITY_NAME, UF
 from transforms.errors import SourceUnavailable
 from transforms.schema import Table
@@ -32,7 +32,6 @@ DISTRICTS = Table(
     ),
 )
 
-_UF_OF_CODE = {state.code: state.uf for state in STATES}
 _DTB = {
     "Código de Distrito Completo": "district_code",
     "Nome_Distrito": "district_name",
@@ -64,7 +63,7 @@ def parse_dtb(stream: BinaryIO) -> pl.DataFrame:
     """
     _, rows = from_sheet(stream, r"DTB.*distrito", _DTB, f"{NAME} DTB")
     with understood(NAME):
-        return _checked(rows.with_columns(uf=pl.col("uf").replace_strict(_UF_OF_CODE)))
+        return _checked(rows.with_columns(uf=pl.col("uf").replace_strict(UF_OF_CODE)))
 
 
 def _district(found: Any) -> dict[str, str]:
@@ -84,7 +83,7 @@ def _checked(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows as declared, if each district is of its município and each município of its state."""
     table = staged(DISTRICTS, rows, NAME)
     demand_codes(table, NAME)
-    of_state = pl.col("municipality_code").str.head(2).replace_strict(_UF_OF_CODE) == pl.col("uf")
+    of_state = pl.col("municipality_code").str.head(2).replace_strict(UF_OF_CODE) == pl.col("uf")
     demand(table, of_state, "a município of another state", ["municipality_code", "uf"], NAME)
     return table
 

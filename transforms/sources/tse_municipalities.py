@@ -9,7 +9,7 @@ from typing import BinaryIO
 import polars as pl
 
 from transforms.answers import staged, understood
-from transforms.codes import STATES, TSE_CODE, is_municipality
+from transforms.codes import TSE_CODE, UF_OF_CODE, is_municipality
 from transforms.columns import MUNICIPALITY, MUNICIPALITY_NAME, STATE_CODE, UF
 from transforms.delimited import read, zip_member
 from transforms.errors import SourceUnsound
@@ -74,7 +74,7 @@ def faults(crosswalk: pl.DataFrame, official: pl.DataFrame | None = None) -> pl.
     possible = [found for found in crosswalk["municipality_code"].unique() if is_municipality(found)]
     checks = {
         "not a code that IBGE could give": ~code.is_in(possible),
-        "a code of another state": code.str.head(2) != pl.col("uf").replace_strict(_CODES, default=None),
+        "a code of another state": code.str.head(2).replace_strict(UF_OF_CODE, default=None) != pl.col("uf"),
         "an IBGE code twice": code.is_duplicated(),
         "a TSE code twice": pl.col("tse_municipality_code").is_duplicated(),
     }
@@ -103,14 +103,13 @@ def _against(crosswalk: pl.DataFrame, official: pl.DataFrame) -> pl.DataFrame:
     exchanged = pairs.filter(pl.col("namesake") != code).with_columns(
         fault=pl.format("the name is that of {}", pl.col("namesake"))
     )
-    uf = pl.col("state").replace_strict({code: uf for uf, code in _CODES.items()})
+    uf = pl.col("state").replace_strict(UF_OF_CODE)
     absent = known.join(crosswalk, on="municipality_code", how="anti").with_columns(
         uf.alias("uf"), tse_municipality_code=pl.lit(None, pl.String), fault=pl.lit(ABSENT)
     )
     return pl.concat(rows.select(*_FAULTY, "fault") for rows in (unknown, exchanged, absent))
 
 
-_CODES = {state.uf: state.code for state in STATES}
 _FAULTY = ("uf", "tse_municipality_code", "municipality_code")
 
 
