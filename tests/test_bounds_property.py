@@ -50,7 +50,8 @@ def state(seed: int, *, wrong_names: bool = False) -> State:
     codes = [f"32{m:04}0{5 + 5 * n:02}" for m, count in enumerate(columns) for n in range(count)]
     corner = {code: np.array([-41 + WIDE * int(code[2:6]), -20 + HIGH * number_of(code)]) for code in codes}
     truth, home = dict.fromkeys(codes, 0), {}
-    register, before, hand = [], [], []
+    register, before = [], []
+    hand: list[dict[str, Any]] = []
     for number in range(int(chance.integers(1, 40))):
         code, place, voters = str(chance.choice(codes)), str(1000 + number), int(chance.integers(0, 900))
         truth[code] += voters
