@@ -208,11 +208,17 @@ def dossier(
 
 
 @app.command
-def groups(*, uf: str | None = None, common: Common = COMMON) -> None:
-    """With whom would a district make it: the smallest contiguous groups that meet every requirement, ranked."""
+def groups(district: str | None = None, /, *, uf: str | None = None, common: Common = COMMON) -> None:
+    """With whom would a district make it: the smallest contiguous groups that fail no requirement, ranked.
+
+    Parameters
+    ----------
+    district
+        Only the groups that hold this district: its code, or its name.
+    """
     from flows import groups as found
 
-    found.groups(common.folder, uf, as_json=common.json)
+    found.groups(common.folder, district, uf, as_json=common.json)
 
 
 @app.command

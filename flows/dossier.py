@@ -9,8 +9,8 @@ import polars as pl
 
 import warehouse
 from flows import rule_files, terminal
+from flows.asking import named, rows
 from flows.settings import Settings
-from flows.showing import nearest
 from transforms.catalog import tables
 from transforms.errors import UsageError
 from transforms.rules.reading import RuleSet
@@ -27,21 +27,18 @@ def dossier(settings: Settings, area: str, output: Path | None, rules: str | Non
     """Raises UsageError where there is no such area, or the rule set at hand is not the release's."""
     data = settings.data
     with warehouse.connect(data) as database:
-        found = database.execute(
-            "SELECT DISTINCT area_id, uf FROM mart.eligibility WHERE area_id = $1", [area]
-        ).fetchone()
-        if found is None:
-            raise UsageError(f"no area {area!r}", where="dossier", action=nearest(database, area))
+        area_id = named(database, "area", area)
+        (uf,) = {row["uf"] for row in rows(database, "SELECT uf FROM mart.eligibility WHERE area_id = $1", area_id)}
     folder = (data / publish.CURRENT).resolve()
     manifest = publish.manifest(data, folder.name)
     this = Dossier(
-        area_id=area,
+        area_id=area_id,
         rule_set=_rule_set(manifest, rules),
         tables=_published(folder),
         manifest=manifest,
-        mesh=_mesh(Store(settings.raw), manifest, str(found[1])),
+        mesh=_mesh(Store(settings.raw), manifest, uf),
     )
-    name = "dossie-" + re.sub(r"[^\w.-]+", "-", area) + ".pdf"
+    name = "dossie-" + re.sub(r"[^\w.-]+", "-", area_id) + ".pdf"
     target = output or Path(name)
     if target.is_dir():
         target /= name

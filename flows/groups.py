@@ -4,25 +4,32 @@ from pathlib import Path
 
 import warehouse
 from flows import terminal
-from flows.asking import Rows, require_state, rows
+from flows.asking import Rows, named, require_state, rows
 
 TOP = 25
 GROUPS = """
-    SELECT * FROM mart.viable_group WHERE $1 IS NULL OR uf = $1 ORDER BY rule_set, rank, district_codes"""
+    SELECT * FROM mart.viable_group
+    WHERE ($1 IS NULL OR uf = $1) AND ($2 IS NULL OR list_contains(string_split(district_codes, '|'), $2))
+    ORDER BY rule_set, rank, district_codes"""
 
 
-def groups(data: Path, uf: str | None, *, as_json: bool) -> None:
-    """The groups of the current release, by rule set. The search's limits are said where they cut anything."""
+def groups(data: Path, district: str | None, uf: str | None, *, as_json: bool) -> None:
+    """The groups of the current release, by rule set, or those of a district (code or name) alone.
+
+    The search's limits are said where they cut anything.
+    """
     with warehouse.connect(data) as database:
         require_state(database, uf)
-        found = rows(database, GROUPS, uf)
+        code = district and named(database, "district", district)
+        found = rows(database, GROUPS, uf, code)
     if as_json:
         terminal.as_json(found)
         return
     for rule_set in dict.fromkeys(row["rule_set"] for row in found):
         _rule_set(rule_set, [row for row in found if row["rule_set"] == rule_set])
     if not found:
-        terminal.line("no group of districts fails nothing where its districts alone do")
+        whose = f" with {district}" if district else ""
+        terminal.line(f"no group of districts{whose} fails nothing where its districts alone do")
 
 
 def _rule_set(rule_set: str, found: Rows) -> None:

@@ -1,12 +1,11 @@
 """`emancipa show AREA`: one area, requirement by requirement; with --explain, every input its figures came from."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import warehouse
 from flows import terminal
-from flows.asking import Rows, rows
-from transforms.errors import UsageError
+from flows.asking import Rows, named, rows
 from transforms.rules.reading import ORIGIN
 
 if TYPE_CHECKING:
@@ -47,12 +46,11 @@ STEPS = (
 
 
 def show(data: Path, area: str, *, explain: bool, as_json: bool) -> None:
-    """Raises UsageError with the nearest names where there is no such area."""
+    """`area` is its id, or its name where no other has it."""
     with warehouse.connect(data) as database:
-        found = _read(database, SUMMARY, area)
-        if not found["verdicts"]:
-            raise UsageError(f"no area {area!r}", where="show", action=nearest(database, area))
-        inputs = _read(database, INPUTS, area) if explain else {}
+        area_id = named(database, "area", area)
+        found = _read(database, SUMMARY, area_id)
+        inputs = _read(database, INPUTS, area_id) if explain else {}
     if as_json:
         terminal.as_json(found | inputs | ({"steps": STEPS} if explain else {}))
         return
@@ -65,59 +63,66 @@ def _read(database: "DuckDBPyConnection", queries: dict[str, str], area: str) ->
     return {name: rows(database, sql, *([area] if "$1" in sql else [])) for name, sql in queries.items()}
 
 
-def nearest(database: "DuckDBPyConnection", area: str) -> str:
-    """What the user may have meant: areas whose name resembles the words, or why a known district is none."""
-    refused = database.execute("SELECT refusal FROM core.district WHERE district_code = $1", [area]).fetchone()
-    if refused and refused[0]:
-        return f"{area} cannot be an area: {refused[0]}"
-    near = database.execute(
-        """SELECT DISTINCT area_id, area_name, jaro_winkler_similarity(lower(strip_accents(area_name)),
-        lower(strip_accents($1))) AS near FROM mart.eligibility ORDER BY near DESC, area_id LIMIT 3""",
-        [area],
-    ).fetchall()
-    return "did you mean " + ", ".join(f"{id_} ({name})" for id_, name, _ in near) + "?"
-
-
 def _summary(found: dict[str, Rows]) -> None:
+    """The area, then all that each rule set says of it below its own heading."""
+    area = found["verdicts"][0]
+    terminal.heading(f"{area['area_name']} ({area['area_id']}), {area['municipality_names'].replace('|', ' + ')}")
+    if area["is_simulated"]:
+        terminal.line("SIMULATED figures: see the evidence of each")
     for verdict in found["verdicts"]:
-        terminal.heading(f"{verdict['area_name']} ({verdict['area_id']}), {verdict['municipality_names']}")
-        likely = f", {verdict['likely']}" if verdict["likely"] else ""
-        terminal.line(f"{verdict['rule_set']}: {verdict['status']}{likely}; rank {verdict['rank']}")
-        if verdict["is_simulated"]:
-            terminal.line("SIMULATED figures: see the evidence of each")
-        if verdict["same_origin_conflict"]:
-            terminal.line(f"cannot leave together with: {verdict['same_origin_conflict'].replace('|', ', ')}")
-    for row in found["requirements"]:
-        if row["requirement"] == ORIGIN:
-            continue
-        likely = f" ({row['indication']})" if row["indication"] else ""
-        margin = f", margin {terminal.percent(row['margin'])}" if row["margin"] is not None else ""
-        terminal.heading(f"{row['requirement']} · {row['article']}: {row['status']}{likely}")
-        terminal.line(
-            f"  {terminal.shown(row['value'])} {row['unit'] or ''} "
-            f"[{terminal.shown(row['low'])} to {terminal.shown(row['high'])}] "
-            f"{row['comparison'] or ''} {terminal.shown(row['threshold'])}{margin}"
-        )
-        terminal.line(f"  {row['evidence']}: {row['method']} ({row['source']}, {row['reference_period']})")
-        if row["reason"]:
-            terminal.line(f"  {row['reason']}")
-    if found["origins"]:
-        terminal.heading("Municípios of origin, before → after")
-        told = [
-            row | {"before": terminal.shown(row["before_value"]), "after": terminal.shown(row["after_value"])}
-            for row in found["origins"]
-        ]
-        headings = {
-            "municipality_name": "município",
-            "requirement": "requirement",
-            "before": "before",
-            "after": "after",
-            "threshold": "threshold",
-            "verdict": "verdict",
+        own = {
+            name: [row for row in found[name] if row["rule_set"] == verdict["rule_set"]]
+            for name in ("requirements", "origins", "pending")
         }
-        terminal.table(told, headings, narrow=["requirement", "verdict"])
-    for row in found["pending"]:
+        _verdict(verdict, own)
+
+
+def _verdict(verdict: dict[str, Any], own: dict[str, Rows]) -> None:
+    likely = f", {verdict['likely']}" if verdict["likely"] else ""
+    terminal.heading(f"{verdict['rule_set']}: {verdict['status']}{likely}; rank {verdict['rank']}")
+    if verdict["same_origin_conflict"]:
+        terminal.line(f"cannot leave together with: {verdict['same_origin_conflict'].replace('|', ', ')}")
+    if verdict["kind"] == "fusion" and not own["requirements"]:
+        is_exempt = verdict["status"] == "eligible"
+        terminal.line("exempt from art. 2º (art. 4º)" if is_exempt else "the rule set says nothing of fusions")
+    for row in own["requirements"]:
+        if row["requirement"] != ORIGIN:
+            _requirement(row)
+    if own["origins"]:
+        _origins(own["origins"])
+    for row in own["pending"]:
         terminal.line(f"\npending · {row['requirement']}: {row['reason']}\n  ask {row['ask']}")
+
+
+def _requirement(row: dict[str, Any]) -> None:
+    likely = f" ({row['indication']})" if row["indication"] else ""
+    margin = f", margin {terminal.percent(row['margin'])}" if row["margin"] is not None else ""
+    terminal.heading(f"{row['requirement']} · {row['article']}: {row['status']}{likely}")
+    terminal.line(
+        f"  {terminal.shown(row['value'])} {row['unit'] or ''} "
+        f"[{terminal.shown(row['low'])} to {terminal.shown(row['high'])}] "
+        f"{row['comparison'] or ''} {terminal.shown(row['threshold'])}{margin}"
+    )
+    terminal.line(f"  {row['evidence']}: {row['method']} ({row['source']}, {row['reference_period']})")
+    if row["reason"]:
+        terminal.line(f"  {row['reason']}")
+
+
+def _origins(found: Rows) -> None:
+    terminal.heading("Municípios of origin, before → after")
+    told = [
+        row | {"before": terminal.shown(row["before_value"]), "after": terminal.shown(row["after_value"])}
+        for row in found
+    ]
+    headings = {
+        "municipality_name": "município",
+        "requirement": "requirement",
+        "before": "before",
+        "after": "after",
+        "threshold": "threshold",
+        "verdict": "verdict",
+    }
+    terminal.table(told, headings, narrow=["requirement", "verdict"])
 
 
 def _inputs(inputs: dict[str, Rows]) -> None:

@@ -95,7 +95,7 @@ def test_equal_inputs_give_equal_bytes(released: Released, tmp_path: Path) -> No
 def test_an_unknown_area_is_refused_with_the_nearest_names(
     released: Released, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(["dossier", "Carapina", "--data", str(released.data.parent), "--sample"]) == 2
+    assert call(["dossier", "Carapinna", "--data", str(released.data.parent), "--sample"]) == 2
     assert "320500215 (Carapina)" in capsys.readouterr().err
 
 
