@@ -51,7 +51,7 @@ def state(seed: int, *, wrong_names: bool = False) -> State:
     corner = {code: np.array([-41 + WIDE * int(code[2:6]), -20 + HIGH * number_of(code)]) for code in codes}
     truth, home = dict.fromkeys(codes, 0), {}
     register, before = [], []
-    hand: list[dict[str, Any]] = []
+    hand: list[tuple[str, str, str, str, int]] = []
     for number in range(int(chance.integers(1, 40))):
         code, place, voters = str(chance.choice(codes)), str(1000 + number), int(chance.integers(0, 900))
         truth[code] += voters
