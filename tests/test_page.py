@@ -91,7 +91,7 @@ def told(text: str, kind: str) -> Iterator[tuple[str, list[list[str]]]]:
 
 
 def money(row: dict[str, Any], figure: str | None) -> str:
-    return ("R$ " if row["unit"] == "BRL" and figure else "") + number(figure)
+    return ("R$\u00a0" if row["unit"] == "BRL" and figure else "") + number(figure)
 
 
 def test_every_figure_of_the_sheets_is_the_marts(text: str, released: Released) -> None:
@@ -124,7 +124,8 @@ def test_every_figure_of_the_origins_is_the_marts(text: str, released: Released)
     expected: dict[str, list[list[str]]] = {}
     for row in rows(released.tables, "mart.origin_result"):
         before, after = (
-            known(row[f"{when}_low"], row[f"{when}_value"], row[f"{when}_high"]) for when in ("before", "after")
+            known(row[f"{when}_low"], row[f"{when}_value"], row[f"{when}_high"]).replace(" – ", "\u00a0–\u2060\u00a0")
+            for when in ("before", "after")
         )
         cells = [sentence(row["requirement"]), before, after, number(row["threshold"]), sentence(row["verdict"])]
         expected.setdefault(row["area_id"], []).append(cells)

@@ -122,6 +122,25 @@ def test_a_sheet_opens_from_the_ranking_from_the_map_and_by_its_address(opened: 
     expect(opened.locator("dialog h3")).to_have_text(shown(opened)[1])
 
 
+def test_no_table_of_a_sheet_is_wider_than_the_sheet(opened: Page) -> None:
+    wide = []
+    for area in opened.locator(".ranking tbody tr").evaluate_all(
+        "rows => rows.slice(0, 25).map((row) => row.dataset.a)"
+    ):
+        opened.evaluate(f"location.hash = '#a-{area}'")
+        expect(opened.locator("dialog article")).to_have_id(f"a-{area}")
+        if opened.evaluate(
+            "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('#reading'))"
+        ):
+            wide.append(area)
+        # What spills out of its own cell runs into the next one.
+        if opened.evaluate(
+            "[...document.querySelectorAll('#reading td')].some((cell) => cell.scrollWidth > cell.clientWidth + 1)"
+        ):
+            wide.append(f"{area}: a cell")
+    assert wide == []
+
+
 def test_it_speaks_english_and_portuguese_again(opened: Page) -> None:
     before = opened.locator("main").inner_text()
     opened.click("#language")
