@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import warehouse
 from flows import terminal
 from flows.releasing import every_table
 from transforms.errors import UsageError
@@ -15,7 +16,7 @@ def diff(data: Path, before: str | None, after: str | None, *, as_json: bool) ->
     at_hand = publish.releases(data)
     newer = after or publish.current(data)
     if newer is None:
-        raise UsageError("nothing has been published here yet", where=str(data), action="emancipa run --uf UF first")
+        raise warehouse.unpublished(data)
     older = before or _before(data, newer, at_hand)
     for name in (older, newer):
         if name is not None and name not in at_hand:

@@ -62,7 +62,8 @@ class Question:
     @property
     def by_hand(self) -> str:
         """What an operator can do where only a browser gets through."""
-        return f"download it with a browser, then: emancipa fetch --file {self.source.name}=PATH"
+        uf = self.uf or "UF"
+        return f"download it with a browser, then: emancipa fetch --uf {uf} --file {self.source.name}=PATH"
 
     def known(self, url: str) -> Answer | None:
         """The last answer to this question."""

@@ -262,7 +262,8 @@ def usable(this: Run, fetched: Mapping[str, Poll]) -> Polled:
             raise SourceUnavailable(
                 new.message if new is not None else f"{source.title}: no snapshot at hand",
                 where=name,
-                action=f"run again later, or place the file by hand: emancipa fetch --file {name}=PATH"
+                action=f"run again later, or place the file by hand: "
+                f"emancipa fetch --uf {this.scope.uf} --file {name}=PATH"
                 if new is not None
                 else "run once without --offline",
             )

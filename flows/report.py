@@ -108,7 +108,8 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
     if release:
         terminal.line(f"readers see {release}: {facts['uf']} as of {facts['as_of']}, built {facts['built_at']}")
     else:
-        terminal.line("nothing has been published here yet: emancipa run --uf UF")
+        nothing = warehouse.unpublished(data)
+        terminal.line(f"{nothing.what}: {nothing.action}")
     terminal.table(
         [row | {"state": _state(row), "good": _day(row["last_good_at"])} for row in rows],
         {

@@ -134,7 +134,7 @@ def read(store: Store, answer: Answer) -> bytes:
     [
         ("cloudflare", [403], "blocked", "ray id 8c0ffee-GRU"),
         ("cloudflare_200", [200], "blocked", "ray id 8c0ffee-GRU"),
-        ("cloudflare_503", [503], "blocked", "emancipa fetch --file polls=PATH"),
+        ("cloudflare_503", [503], "blocked", "emancipa fetch --uf ES --file polls=PATH"),
         ("waf", [200], "blocked", "support id 4433221100998877665"),
         ("400", [400], "refused", "Invalid value provided for parameter an_exercicio."),
         ("404", [404], "absent", "HTTP 404"),
@@ -463,7 +463,7 @@ def test_walls_are_named_with_what_their_support_asks_for(
         ask()
     assert failure.value.outcome == "blocked"
     assert words in failure.value.message
-    assert "emancipa fetch --file polls=PATH" in failure.value.message
+    assert "emancipa fetch --uf ES --file polls=PATH" in failure.value.message
     assert outcomes(store) == [(status, "blocked")]
 
 

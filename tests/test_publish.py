@@ -65,8 +65,13 @@ def test_a_release_is_named_by_time_and_contents(tmp_path: Path) -> None:
 
 
 def test_nothing_published_yet_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="nothing has been published"):
+    with pytest.raises(UsageError, match="nothing has been published") as told:
         warehouse.connect(tmp_path)
+    assert "--sample" not in told.value.action
+    release(tmp_path / "sample", 1)
+    with pytest.raises(UsageError, match="nothing has been published") as told:
+        warehouse.connect(tmp_path)
+    assert told.value.action.endswith("for the sample that is here, add --sample")
 
 
 def test_case_59_an_open_reader_neither_blocks_nor_changes(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ BLOCKED, DOWN, CHANGED = (0, 4), (0, 4), (5, 5)
 MET = [
     # at the door
     Met("cloudflare", API, "blocked", *BLOCKED, "Cloudflare asks for a browser (ray id 8c0ffee-GRU)"),
-    Met("cloudflare_200", API, "blocked", *BLOCKED, f"emancipa fetch --file {API}=PATH"),
+    Met("cloudflare_200", API, "blocked", *BLOCKED, f"emancipa fetch --uf ES --file {API}=PATH"),
     Met("cloudflare_503", TSE, "blocked", *BLOCKED, "Cloudflare asks for a browser"),
     Met("waf", API, "blocked", *BLOCKED, "support id 4433221100998877665"),
     # statuses

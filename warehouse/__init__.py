@@ -27,15 +27,25 @@ def connect(data: str | Path | None = None, release: str | None = None) -> "Duck
 
     folder = Path(data or os.environ.get("EMANCIPA_DATA") or DEFAULT_DATA)
     path = (folder / "releases" / release if release else folder / "current") / DATABASE
+    if release and not path.exists():
+        at_hand = ", ".join(sorted(found.name for found in (folder / "releases").glob("*")))
+        raise UsageError(f"no release {release}", where=str(path), action=f"releases at hand: {at_hand or 'none'}")
     if not path.exists():
-        raise UsageError(
-            f"no release {release}" if release else "nothing has been published here yet",
-            where=str(path),
-            action="run `emancipa run --uf UF` first, or name the data folder",
-        )
+        raise unpublished(folder)
     # The real path differs from release to release: within a process, DuckDB would otherwise hand out the file
     # it already holds under the name `current`.
     return duckdb.connect(str(path.resolve()), read_only=True)
+
+
+def unpublished(data: Path) -> UsageError:
+    """What to tell of a folder without a release."""
+    has_sample = (data / "sample" / "current").exists()
+    return UsageError(
+        "nothing has been published here yet",
+        where=str(data),
+        action="run `emancipa run --uf UF` first, or name the data folder"
+        + ("; for the sample that is here, add --sample" if has_sample else ""),
+    )
 
 
 def ask(data: Path, sql: str) -> "pl.DataFrame":
