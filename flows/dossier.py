@@ -11,7 +11,7 @@ import warehouse
 from flows import rule_files, terminal
 from flows.asking import named, rows
 from flows.settings import Settings
-from transforms.catalog import tables
+from transforms.catalog import sources, tables
 from transforms.errors import UsageError
 from transforms.rules.reading import RuleSet
 from transforms.sources import ibge_district_mesh
@@ -31,6 +31,8 @@ def dossier(settings: Settings, area: str, output: Path | None, rules: str | Non
         (uf,) = {row["uf"] for row in rows(database, "SELECT uf FROM mart.eligibility WHERE area_id = $1", area_id)}
     folder = (data / publish.CURRENT).resolve()
     manifest = publish.manifest(data, folder.name)
+    # An older program's release may name a source that this one does not know any more.
+    manifest["snapshots"] = [file for file in manifest["snapshots"] if file["source"] in sources()]
     this = Dossier(
         area_id=area_id,
         rule_set=_rule_set(manifest, rules),
@@ -42,6 +44,10 @@ def dossier(settings: Settings, area: str, output: Path | None, rules: str | Non
     target = output or Path(name)
     if target.is_dir():
         target /= name
+    if not target.parent.is_dir():
+        raise UsageError(
+            f"no such folder: {target.parent}", where="--output", action="make it first, or name one that exists"
+        )
     try:
         written = document.write(this, target)
     except OSError as error:
@@ -57,14 +63,15 @@ def dossier(settings: Settings, area: str, output: Path | None, rules: str | Non
 
 def _rule_set(manifest: Mapping[str, Any], name: str | None) -> RuleSet:
     """The rule set the release was made with: its first, or the one named (a user's own file by its path)."""
-    (file,) = rule_files.read([name or manifest["rule_sets"][0]["id"]])
-    if {"id": file.rule_set.id, "sha256": file.sha256} not in [
-        {key: each[key] for key in ("id", "sha256")} for each in manifest["rule_sets"]
-    ]:
+    made_with = {each["id"]: each["sha256"] for each in manifest["rule_sets"]}
+    asked = name or next(iter(made_with))
+    action = f"the release's are {', '.join(made_with)} (one of your own by its file); or run again with --rules"
+    if asked not in {*made_with, *rule_files.shipped()} and Path(asked).suffix != ".toml":
+        raise UsageError(f"the release was not made with {asked!r}", where="--rules", action=action)
+    (file,) = rule_files.read([asked])
+    if made_with.get(file.rule_set.id) != file.sha256:
         raise UsageError(
-            f"the release was not made with this rule set: {file.rule_set.id}",
-            where="--rules",
-            action="name one of the release's, or run again with --rules",
+            f"the release was not made with this rule set: {file.rule_set.id}", where="--rules", action=action
         )
     return file.rule_set
 

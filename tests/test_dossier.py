@@ -1,6 +1,7 @@
 """The dossier: its figures are the release's, its limits agree with pyproj, and what is not known is left blank."""
 
 import csv
+import json
 import re
 import shutil
 import subprocess
@@ -97,6 +98,29 @@ def test_an_unknown_area_is_refused_with_the_nearest_names(
 ) -> None:
     assert call(["dossier", "Carapinna", "--data", str(released.data.parent), "--sample"]) == 2
     assert "320500215 (Carapina)" in capsys.readouterr().err
+
+
+def test_a_folder_or_a_rule_set_that_is_not_there_is_said_so(
+    released: Released, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["dossier", ELIGIBLE, "--data", str(released.data.parent), "--sample"]
+    assert call([*words, "--output", str(tmp_path / "x" / "y.pdf")]) == 2
+    assert f"no such folder: {tmp_path / 'x'}" in capsys.readouterr().err
+    for name in ("nope", "plp_137_2015"):
+        assert call([*words, "--rules", name]) == 2
+        assert "the release's are lc_1_1967" in capsys.readouterr().err
+
+
+def test_a_source_that_is_no_more_is_passed_over(released: Released, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(released.data, data / "sample", symlinks=True, ignore=shutil.ignore_patterns("raw", "staging"))
+    path = (data / "sample/current/release.json").resolve()
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["snapshots"].append({**manifest["snapshots"][0], "source": "ibge_gazetteer"})
+    path.chmod(0o644)
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    target = str(tmp_path / "it.pdf")
+    assert call(["dossier", ELIGIBLE, "--data", str(data), "--sample", "--output", target]) == 0
 
 
 @pytest.fixture(scope="module")
