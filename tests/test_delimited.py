@@ -126,7 +126,7 @@ def test_a_header_alone_is_an_empty_table() -> None:
     ("raw", "told"),
     [
         pytest.param(b"", "3 columns expected, 0 read", id="empty-file"),
-        pytest.param(b"code;name;value;value\n", r"repeated \['value'\]", id="repeated-heading"),
+        pytest.param(b"code;name;value;value\n", r"read; repeated \['value'\]", id="repeated-heading"),
         pytest.param(
             b"code;name;value\n1;a;2\n2;b\n", r"3 fields expected, 2 read: '2;b' \[test, line 3\]", id="short"
         ),

@@ -8,20 +8,41 @@ from types import ModuleType
 import transforms.core
 import transforms.marts
 import transforms.sources
+from transforms.errors import EmancipaError
 from transforms.schema import Table
 from transforms.sources import Source
 
 
 def _modules(package: ModuleType) -> list[ModuleType]:
-    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
-    return [importlib.import_module(f"{package.__name__}.{name}") for name in names]
+    """The modules of a package. Raises EmancipaError, naming it, on one that cannot be imported."""
+    found = []
+    for name in sorted(module.name for module in pkgutil.iter_modules(package.__path__)):
+        try:
+            found.append(importlib.import_module(f"{package.__name__}.{name}"))
+        except Exception as error:
+            raise EmancipaError(
+                f"the module cannot be imported: {type(error).__name__}: {error}",
+                where=f"{package.__name__}.{name}",
+                action="correct the module, or take it away",
+            ) from error
+    return found
 
 
 @cache
 def sources() -> dict[str, Source]:
     """The upstreams, by name."""
-    declared = [vars(module)["SOURCE"] for module in _modules(transforms.sources) if "SOURCE" in vars(module)]
-    return {source.name: source for source in declared}
+    found = {}
+    for module in _modules(transforms.sources):
+        source, name = vars(module).get("SOURCE"), module.__name__.rpartition(".")[2]
+        if source is None:
+            continue
+        if not isinstance(source, Source) or source.name != name:
+            what = f"named {source.name!r}" if isinstance(source, Source) else f"a {type(source).__name__}"
+            raise EmancipaError(
+                f"SOURCE is {what}", where=module.__name__, action=f"declare a Source whose name is {name!r}"
+            )
+        found[name] = source
+    return found
 
 
 @cache

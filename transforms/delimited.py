@@ -182,6 +182,12 @@ def _utf8(block: bytes, encoding: Encoding, source: str, line: int) -> bytes:
     return block
 
 
+def wrong_columns(missing: Sequence[str], unexpected: Sequence[str], repeated: Sequence[str]) -> str:
+    """What is wrong with the columns of a file, in words; of what there is none, nothing."""
+    found = {"missing": missing, "unexpected": unexpected, "repeated": repeated}
+    return ", ".join(f"{word} {list(names)}" for word, names in found.items() if names)
+
+
 def _header(line: bytes, generations: Sequence[Sequence[str]], separator: str, source: str) -> Sequence[str]:
     """The columns of a header line, in its order; they must be those of one generation."""
     try:
@@ -195,8 +201,8 @@ def _header(line: bytes, generations: Sequence[Sequence[str]], separator: str, s
     unexpected = [name for name in names if name not in nearest]
     repeated = sorted({name for name in names if names.count(name) > 1})
     raise SourceChanged(
-        f"unknown header: {len(nearest)} columns expected, {len(names)} read; missing {missing}, "
-        f"unexpected {unexpected[:20]}, repeated {repeated}",
+        f"unknown header: {len(nearest)} columns expected, {len(names)} read; "
+        + wrong_columns(missing, unexpected[:20], repeated),
         where=f"{source}, line 1",
         action="the publisher changed the layout: its reader must learn the new one",
     )
