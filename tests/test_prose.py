@@ -25,6 +25,12 @@ def test_the_law_in_words_with_its_articles() -> None:
     assert "nenhum município pode ser criado" in text
 
 
+def test_what_was_superseded_on_a_day_not_known_is_not_told_as_in_force() -> None:
+    told_of = {row["id"]: row["in_force"] for row in listing([rules(name) for name in ("lc_1_1967", "pa_lc_74_2010")])}
+    assert told_of["lc_1_1967"] == "in force from 1967-11-09 until 1988-10-04"
+    assert told_of["pa_lc_74_2010"] == "in force from 2010-01-01 until superseded (end unknown)"
+
+
 def test_what_has_no_data_is_said() -> None:
     text = " ".join(prose(rules("pls_98_2002"), DAY).split())
     assert "vetoed, BR, never in force" in text

@@ -63,7 +63,8 @@ def _paragraphs(rule_set: RuleSet, on: date) -> Iterator[str]:
 def _span(rule_set: RuleSet) -> str:
     if rule_set.in_force_from is None:
         return "never in force"
-    until = f" until {rule_set.in_force_until}" if rule_set.in_force_until else ""
+    unknown = " until superseded (end unknown)" if rule_set.status == "superseded" else ""
+    until = f" until {rule_set.in_force_until}" if rule_set.in_force_until else unknown
     return f"in force from {rule_set.in_force_from}{until}"
 
 
