@@ -102,6 +102,8 @@ def test_a_wrong_parameter_is_the_caller_s_fault(upstream: Upstream) -> None:
     assert (refused.status, refused.headers["Content-Type"]) == (400, "application/problem+json")
     path = "/api/v3/agregados/6579/periodos/2025/variaveis/9324?localidades=N10[all]"
     assert Got(upstream, path).status == 500
+    assert Got(upstream, path.replace("N10[all]", "N3[99]")).status == 500
+    assert Got(upstream, path.replace("N10[all]", "N3[28]")).status == 404  # a state that is not the sample's
     assert Got(upstream, DCA.replace("=32", "=3205002")).json()["items"] == []
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
+from transforms.codes import BY_CODE
 from warehouse.sample import addresses, ibge, layout, mesh, polling_places, sectors, siconfi, tse
 from warehouse.sample.facts import Facts
 from warehouse.sample.files import index
@@ -94,9 +95,10 @@ def _localities(world: World, match: re.Match[str], params: Mapping[str, str]) -
 
 def _estimates(world: World, match: re.Match[str], params: Mapping[str, str]) -> Answer | None:
     wanted = re.fullmatch(r"N3\[(\d\d)\]|N6\[N3\[(\d\d)\]\]", params.get("localidades", ""))
-    facts = world.by_code(wanted[1] or wanted[2]) if wanted else None
-    if not wanted or not facts:  # any bad parameter is a bare 500 there
+    if not wanted or (code := wanted[1] or wanted[2]) not in BY_CODE:  # any bad parameter is a bare 500 there
         return Answer(b'{"statusCode":500,"message":"Internal server error"}', JSON, 500)
+    if (facts := world.by_code(code)) is None:  # a state that this world does not have
+        return None
     return Answer(ibge.estimates(facts, int(match["year"]), "N3" if wanted[1] else "N6"), JSON)
 
 
