@@ -109,6 +109,7 @@ def test_leia_me_names_release_sources_dates_and_notice(tmp_path: Path) -> None:
         "id": "20261130T050000Z-ab12cd34",
         "uf": "ES",
         "as_of": "2026-11-30",
+        "contents_hash": "ab12cd34" * 8,
         "simulated": False,
         "legal_notice": "Triagem técnica.",
         "rule_sets": [{"title": "Lei Complementar nº 1/1967"}],
@@ -118,7 +119,9 @@ def test_leia_me_names_release_sources_dates_and_notice(tmp_path: Path) -> None:
     content = (tmp_path / "LEIA-ME.txt").read_bytes()
     assert content.startswith(b"\xef\xbb\xbf")
     lines = content.decode("utf-8-sig").split("\r\n")
-    assert lines[1] == "Publicação 20261130T050000Z-ab12cd34, dados até 30/11/2026"
+    assert lines[1] == (
+        "Publicação 20261130T050000Z-ab12cd34 (ES-ab12cd34 na página, na planilha e nos dossiês), dados até 30/11/2026"
+    )
     assert "  IBGE: Estimativas da população residente; recebido em 29/11/2026" in lines
     assert "Triagem técnica." in lines
     assert not any("SIMULADOS" in line for line in lines)

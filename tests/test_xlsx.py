@@ -129,7 +129,19 @@ def test_the_header_stays_in_view_and_can_be_filtered(released: Released) -> Non
     assert filtered is not None
     assert filtered.get("ref") == f"A1:X{released.rows('mart.eligibility').height + 1}"
     assert titles[:4] == ["Elegibilidade", "Requisitos", "Municípios de origem", "Pendências"]
+    assert titles[4:6] == ["Municípios sem candidatos", "Propostas"]
     assert titles[-1] == "Notas"
+
+
+def test_every_sheet_is_printed_landscape_as_wide_as_the_page_with_its_header(released: Released) -> None:
+    with ZipFile(released.folder / "export" / FILE) as book:
+        names = ET.fromstring(book.read("xl/workbook.xml"))
+        sheets = [ET.fromstring(book.read(name)) for name in book.namelist() if name.startswith("xl/worksheets/sheet")]
+    setups = [found for sheet in sheets if (found := sheet.find(f"{MAIN}pageSetup")) is not None]
+    assert len(setups) == len(sheets)
+    assert {(each.get("orientation"), each.get("fitToHeight")) for each in setups} == {("landscape", "0")}
+    repeated = [name for name in names.iter(f"{MAIN}definedName") if name.get("name") == "_xlnm.Print_Titles"]
+    assert len(repeated) == len(sheets) - 1  # the notes have no header
 
 
 def test_the_three_statuses_are_coloured(released: Released) -> None:
@@ -149,6 +161,7 @@ def test_the_notes_tell_sources_dates_rules_notice_and_hashes(released: Released
     for file in released.manifest["snapshots"]:
         assert sum(file["sha256"] in line for line in told) == 1
     assert released.manifest["contents_hash"] in text
+    assert f"Publicação ES-{released.manifest['contents_hash'][:8]}" in text
 
 
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="needs LibreOffice (libreoffice-calc-nogui)")

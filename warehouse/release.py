@@ -157,6 +157,11 @@ def manifest(
     }
 
 
+def short_id(contents: Mapping[str, Any]) -> str:
+    """`ES-ab12cd34`: how what is equal to the byte names its release, whose own id tells when it was made."""
+    return f"{contents['uf']}-{contents['contents_hash'][:8]}"
+
+
 def write_manifest(folder: Path, contents: Mapping[str, Any]) -> None:
     """`release.json`: what the release is, in one file that needs no tool to read."""
     text = json.dumps(contents, ensure_ascii=False, indent=2, default=iso)

@@ -29,6 +29,7 @@ ASSEMBLY: Mapping[str, str] = {
     "mart.requirement_result": "requisitos.csv",
     "mart.origin_result": "municipios_de_origem.csv",
     "mart.pending": "pendencias.csv",
+    "mart.no_candidate": "sem_candidatos.csv",
     "mart.proposal_stage": "propostas.csv",
 }
 NUMBERS = (Kind.INTEGER, Kind.MONEY, Kind.EXACT, Kind.RATIO, Kind.FLOAT)

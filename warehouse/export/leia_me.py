@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from warehouse.export.portuguese import sentence
+from warehouse.release import short_id
 from warehouse.snapshots import BRASILIA
 
 FILE = "LEIA-ME.txt"
@@ -15,6 +16,7 @@ FILES: Mapping[str, str] = {
     "requisitos.csv": "cada área diante de cada requisito, com a cifra, o limite, a fonte e a data",
     "municipios_de_origem.csv": "o que cada município de origem tem hoje e o que lhe restaria",
     "pendencias.csv": "o que falta saber, e a quem pedir",
+    "sem_candidatos.csv": "os municípios sem área a examinar, e por quê",
     "propostas.csv": "em que etapa está cada representação, os prazos e o próximo passo",
     "index.html": "a página, que abre sem internet",
     "eligibility.csv …": "as mesmas tabelas, com nomes em inglês, para programas",
@@ -33,7 +35,8 @@ def lines(manifest: Mapping[str, Any]) -> list[str]:
     wide = max(map(len, FILES))
     return [
         f"Triagem de áreas para criação de municípios: {manifest['uf']}",
-        f"Publicação {manifest['id']}, dados até {day_of(manifest['as_of'])}",
+        f"Publicação {manifest['id']} ({short_id(manifest)} na página, na planilha e nos dossiês), "
+        f"dados até {day_of(manifest['as_of'])}",
         *(
             ["", "DADOS SIMULADOS: exemplo que acompanha o programa; nenhuma cifra serve a um processo."]
             * manifest["simulated"]

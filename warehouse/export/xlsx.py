@@ -25,11 +25,13 @@ from warehouse.export.csv import ASSEMBLY, as_text, is_number
 from warehouse.export.leia_me import day_of
 from warehouse.export.naming import named
 from warehouse.export.portuguese import VOCABULARY, in_portuguese
+from warehouse.release import short_id
 
 FILE = "elegibilidade.xlsx"
 SHEETS = tuple(dict.fromkeys([*ASSEMBLY, "mart.sensitivity", "mart.joint_departure"]))  # those the release has
 NAMED = "area_name"  # columns up to this one stay in view
 LONGEST_TITLE = 31  # characters, Excel's own limit for a sheet
+TITLES: Mapping[str, str] = {"mart.proposal_stage": "Propostas"}  # where the table's own title would be cut
 WIDEST, LINE = 46, 15.5  # characters, points
 NOTES = (30, 92, 13, 26, 68)  # widths of the columns of the notes sheet
 COLOURS: Mapping[str, tuple[str, str]] = {  # background, text: contrast of 7 or more, and apart in grey too
@@ -87,7 +89,7 @@ def write(folder: Path, tables: Tables, manifest: Mapping[str, Any]) -> None:
 def _sheet(book: Book, table: Table, frame: pl.DataFrame | pl.LazyFrame, manifest: Mapping[str, Any]) -> None:
     """One table: header in view, filters, widths from what it holds, colours for the verdicts."""
     rows = stored(table, frame)
-    sheet = book.file.add_worksheet(table.title[:LONGEST_TITLE].rstrip())
+    sheet = book.file.add_worksheet(TITLES.get(table.name, table.title)[:LONGEST_TITLE].rstrip())
     texts, words = as_text(table, rows), in_portuguese(table, rows)
     heading = book.format(bold=True, text_wrap=True, valign="top", indent=1, bottom=1, bg_color="#E8ECEB")
     for place, column in enumerate(table.columns):
@@ -171,6 +173,7 @@ def notes(manifest: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     yield (f"Triagem de áreas para criação de municípios: {manifest['uf']}",)
     if manifest["simulated"]:
         yield "DADOS SIMULADOS", "Exemplo que acompanha o programa; nenhuma cifra serve a um processo."
+    yield "Publicação", short_id(manifest)
     yield "Dados até", day_of(manifest["as_of"])
     yield "Aviso", manifest["legal_notice"]
     yield ("Regras aplicadas",)

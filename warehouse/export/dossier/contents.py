@@ -18,6 +18,7 @@ from warehouse.export.dossier.limits import Limits
 from warehouse.export.page import figures
 from warehouse.export.page.sheets import Notes, Row, parts, rankings, rows
 from warehouse.export.portuguese import VOCABULARY, days_told, sentence
+from warehouse.release import short_id
 
 DAYS_TO_ANSWER = 60  # art. 2º, § 3º
 MONTHS = "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split()
@@ -67,7 +68,7 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
         "uf": area["uf"],
         "state": BY_UF[area["uf"]].name,
         "simulated": manifest["simulated"],
-        "release": f"{manifest['uf']}-{manifest['contents_hash'][:8]}",
+        "release": short_id(manifest),
         "notice": manifest["legal_notice"],
         "area": {
             "id": area["area_id"],

@@ -27,6 +27,7 @@ from warehouse.export.page.atlas import Map
 from warehouse.export.page.sheets import Notes, Ranking, rows
 from warehouse.export.page.words import Words
 from warehouse.export.portuguese_checks import CHECKS
+from warehouse.release import short_id
 
 FILE = "index.html"
 CHANGES_SHOWN = 200
@@ -78,6 +79,7 @@ def page(
         parts=sheets.parts,
         by_body=sheets.by_body,
         manifest=manifest,
+        release=short_id(manifest),
         state_name=BY_UF[manifest["uf"]].name,
         rule_sets=rule_sets,
         rankings=found,
