@@ -175,7 +175,7 @@ def write_for_assembly(
     """What the assembly opens beside its CSVs: LEIA-ME, the workbook, the page."""
     from warehouse.export import page, xlsx  # noqa: PLC0415  slow to import, and a refused release has none
 
-    leia_me.write(export, said)
+    leia_me.write(export, said, making.content)
     xlsx.write(export, making.content, said)
     if making.map is not None:
         rule_sets = [file.rule_set for file in making.run.rules]

@@ -115,7 +115,7 @@ def test_leia_me_names_release_sources_dates_and_notice(tmp_path: Path) -> None:
         "rule_sets": [{"title": "Lei Complementar nº 1/1967"}],
         "snapshots": [{"source": "ibge_estimates", "fetched_at": "2026-11-30T02:00:00Z"}],
     }
-    leia_me.write(tmp_path, manifest)
+    leia_me.write(tmp_path, manifest, {})
     content = (tmp_path / "LEIA-ME.txt").read_bytes()
     assert content.startswith(b"\xef\xbb\xbf")
     lines = content.decode("utf-8-sig").split("\r\n")
@@ -125,4 +125,5 @@ def test_leia_me_names_release_sources_dates_and_notice(tmp_path: Path) -> None:
     assert "  IBGE: Estimativas da população residente; recebido em 29/11/2026" in lines
     assert "Triagem técnica." in lines
     assert not any("SIMULADOS" in line for line in lines)
-    assert any("SIMULADOS" in line for line in leia_me.lines({**manifest, "simulated": True}))
+    assert any("SIMULADOS" in line for line in leia_me.lines({**manifest, "simulated": True}, {}))
+    assert "  Vila e Serra (g): os distritos não têm divisa comum" in leia_me.lines(manifest, {"g": "Vila e Serra"})

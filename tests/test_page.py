@@ -12,6 +12,7 @@ import pytest
 from tests.assembly import Released, minas, sample
 from warehouse.build import Tables
 from warehouse.diff import DIFFERENCE
+from warehouse.export.contiguity import apart
 from warehouse.export.page import page
 from warehouse.export.page.atlas import Map, drawn
 from warehouse.export.page.figures import known, number, percent, sign, span
@@ -230,6 +231,21 @@ def test_a_petition_that_ended_says_how(text: str) -> None:
     for name, words in {"P08": "rejeitada", "P09": "retirada", "P10": "município instalado"}.items():
         assert f">{words}</b> <time" in told_[name]
     assert "rejeitada" not in told_["P01"]
+
+
+def test_an_area_in_separate_pieces_says_so(released: Released) -> None:
+    codes = {"one": ["320010205", "320010215"], "two": ["320010205", "320020105"], "unknown": ["320010205", "9"]}
+    members, area = released.tables["core.area_district"][0], released.tables["core.area"][0]
+    tables = {**released.tables}
+    names = [{"area_id": name, "area_name": name, "uf": "ES", "kind": "group"} for name in codes]
+    tables["core.area"] = area, area.frame(names)
+    pairs = [{"area_id": name, "district_code": code} for name, listed in codes.items() for code in listed]
+    tables["core.area_district"] = members, pl.DataFrame(pairs)
+    touching = released.rows("core.neighbour").filter(district_code="320010205")["neighbour_code"]
+    assert "320010215" in touching
+    assert "320020105" not in touching
+    assert apart(tables) == {"two": "two"}
+    assert apart({**tables, "core.neighbour": (area, released.rows("core.neighbour").clear())}) == {}
 
 
 def test_names_cannot_break_out(large: tuple[str, Tables]) -> None:

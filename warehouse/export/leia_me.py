@@ -5,6 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from warehouse.build import Tables
+from warehouse.export.contiguity import apart
 from warehouse.export.portuguese import sentence
 from warehouse.release import short_id
 from warehouse.snapshots import BRASILIA
@@ -24,14 +26,14 @@ FILES: Mapping[str, str] = {
 }
 
 
-def write(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """For Windows: BOM and CRLF. `manifest` is the release's (see warehouse.release)."""
-    text = "\r\n".join(lines(manifest)) + "\r\n"
+def write(folder: Path, manifest: Mapping[str, Any], tables: Tables) -> None:
+    """For Windows: BOM and CRLF. `manifest` is the release's (see warehouse.release), `tables` what it holds."""
+    text = "\r\n".join(lines(manifest, apart(tables))) + "\r\n"
     (folder / FILE).write_bytes(text.encode("utf-8-sig"))
 
 
-def lines(manifest: Mapping[str, Any]) -> list[str]:
-    """The text, line by line."""
+def lines(manifest: Mapping[str, Any], in_pieces: Mapping[str, str]) -> list[str]:
+    """The text, line by line. `in_pieces`: areas whose districts are not contiguous."""
     wide = max(map(len, FILES))
     return [
         f"Triagem de áreas para criação de municípios: {manifest['uf']}",
@@ -44,6 +46,8 @@ def lines(manifest: Mapping[str, Any]) -> list[str]:
         "",
         "AVISO",
         manifest["legal_notice"],
+        *(["", "ATENÇÃO: PARTES NÃO CONTÍGUAS"] if in_pieces else []),
+        *(f"  {name} ({area}): os distritos não têm divisa comum" for area, name in in_pieces.items()),
         "",
         "REGRAS APLICADAS",
         *(f"  {rule_set['title']}" for rule_set in manifest["rule_sets"]),

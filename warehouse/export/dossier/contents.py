@@ -13,6 +13,7 @@ from transforms.codes import BY_UF
 from transforms.rules.procedure import ABSOLUTE, Votes, quorum, window
 from transforms.rules.reading import ORIGIN, RuleSet
 from warehouse.build import Tables
+from warehouse.export.contiguity import apart
 from warehouse.export.dossier import limits
 from warehouse.export.dossier.limits import Limits
 from warehouse.export.page import figures
@@ -74,6 +75,7 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
             "id": area["area_id"],
             "name": area["area_name"],
             "kind": VOCABULARY[area["kind"]],
+            "apart": area["area_id"] in apart(this.tables),
             "municipalities": parts(area["municipality_names"]),
             "districts": [
                 f"{districts[code]['district_name']} (código IBGE {code}), município de "

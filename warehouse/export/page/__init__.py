@@ -22,6 +22,7 @@ from transforms.catalog import sources
 from transforms.codes import BY_UF
 from transforms.rules.reading import RuleSet
 from warehouse.build import Tables
+from warehouse.export.contiguity import apart
 from warehouse.export.page import figures, sheets
 from warehouse.export.page.atlas import Map
 from warehouse.export.page.sheets import Notes, Ranking, rows
@@ -96,6 +97,7 @@ def page(
         district_names={code: f"{row['district_name']} · {row['municipality_name']}" for code, row in known.items()},
         map=map_,
         painted=_painted(found),
+        apart=apart(tables),
         groups=sheets.groups(tables, rule_sets[0].id),
         homonyms=sheets.grouped(rows(tables, "mart.name_check"), "area_id"),
         places=places,
