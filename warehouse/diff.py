@@ -41,6 +41,7 @@ DIFFERENCE = Table(
     ),
     may_be_empty=True,
 )
+MOVED = "other areas moved"  # why a rank changes alone
 SHOWN = 50  # rows of each section in diff.md; diff.csv has all of them
 
 
@@ -222,7 +223,7 @@ def _with_causes_of_areas(rows: Sequence[Row]) -> Iterator[Row]:
         if row["table_name"] != "mart.eligibility":
             yield row
         elif row["item"] not in moved:
-            yield {**row, "cause": "other areas moved"}
+            yield {**row, "cause": MOVED}
         else:
             yield {**row, "cause": " / ".join(own) if own else row["cause"]}
 
@@ -253,10 +254,14 @@ def markdown(found: pl.DataFrame, before: Release | None, after: Release) -> str
     for section, title in titles.items():
         rows = found.filter(pl.col("section") == section).sort(order, "table_name", *DIFFERENCE.key)
         parts.append(f"## {title}: {_number(rows)}")
-        if rows.height:
-            parts.append(_grid(rows.head(SHOWN)))
-        if rows.height > SHOWN:
-            parts.append(f"{rows.height - SHOWN} more in diff.csv.")
+        told = rows.filter(pl.col("cause").ne_missing(MOVED))
+        if told.height:
+            parts.append(_grid(told.head(SHOWN)))
+        if told.height > SHOWN:
+            parts.append(f"{told.height - SHOWN} more in diff.csv.")
+        if moved := rows.height - told.height:
+            ranks = "rank" if moved == 1 else "ranks"
+            parts.append(f"{moved} {ranks} changed because {MOVED}: see diff.csv.")
     return "\n\n".join(parts) + "\n"
 
 
