@@ -126,4 +126,6 @@ def test_leia_me_names_release_sources_dates_and_notice(tmp_path: Path) -> None:
     assert "Triagem técnica." in lines
     assert not any("SIMULADOS" in line for line in lines)
     assert any("SIMULADOS" in line for line in leia_me.lines({**manifest, "simulated": True}, {}))
-    assert "  Vila e Serra (g): os distritos não têm divisa comum" in leia_me.lines(manifest, {"g": "Vila e Serra"})
+    assert "  Vila e Serra (g): nem todos os distritos se ligam por divisa comum" in leia_me.lines(
+        manifest, {"g": "Vila e Serra"}
+    )

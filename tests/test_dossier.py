@@ -20,6 +20,7 @@ from tests.assembly import Released, minas, sample
 from transforms import geometry
 from warehouse.export.csv import assembly
 from warehouse.export.dossier.contents import long_day
+from warehouse.export.dossier.drawing import Free
 from warehouse.export.dossier.limits import VERTICES, Limits, azimuth, degrees, limits, scale_at
 
 GEOD = Geod(ellps="GRS80")
@@ -192,6 +193,14 @@ def test_degrees_and_directions_are_written_as_memorials_do() -> None:
     assert degrees(-40.0, "L", "O") == "40°00'00,000\" O"
     assert degrees(2.99999999999, "N", "S") == "3°00'00,000\" N"
     assert [azimuth(value) for value in (0.0, 90.5, 359.99999)] == ["0°00'00\"", "90°30'00\"", "0°00'00\""]
+
+
+def test_the_words_on_the_map_stand_apart_and_inside_it() -> None:
+    free = Free([])
+    assert free.take(800, 500, "Bebedouro", 30, middle=True)
+    assert not free.take(820, 510, "P1", 25)
+    assert free.take(820, 560, "P2", 25)
+    assert not free.take(20, 300, "São Rafael", 23, middle=True)
 
 
 def test_days_are_written_in_words() -> None:

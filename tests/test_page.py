@@ -342,9 +342,9 @@ def test_figures_are_written_as_in_brazil(exact: str | None, shown: str) -> None
 
 def test_shares_are_signed_percentages() -> None:
     assert [percent(share) for share in ("0.0577", "-0.9497", "96.3400", None)] == [
-        "+5,77 %",
-        "−94,97 %",
-        "+9.634,00 %",
+        "+5,77\u00a0%",
+        "−94,97\u00a0%",
+        "+9.634,00\u00a0%",
         "–",
     ]
 

@@ -11,7 +11,7 @@ from warehouse.build import Tables
 
 
 def apart(tables: Tables) -> dict[str, str]:
-    """Id → name of the areas whose districts share no border, directly or through each other."""
+    """Id → name of the areas whose districts are not all joined by common borders, directly or through each other."""
     if not {"core.neighbour", "core.area_district", "core.area"} <= tables.keys():
         return {}
     pairs = tables["core.neighbour"][1].lazy().filter(pl.col("border_m") > 0)

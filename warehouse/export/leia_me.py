@@ -47,7 +47,7 @@ def lines(manifest: Mapping[str, Any], in_pieces: Mapping[str, str]) -> list[str
         "AVISO",
         manifest["legal_notice"],
         *(["", "ATENÇÃO: PARTES NÃO CONTÍGUAS"] if in_pieces else []),
-        *(f"  {name} ({area}): os distritos não têm divisa comum" for area, name in in_pieces.items()),
+        *(f"  {name} ({area}): nem todos os distritos se ligam por divisa comum" for area, name in in_pieces.items()),
         "",
         "REGRAS APLICADAS",
         *(f"  {rule_set['title']}" for rule_set in manifest["rule_sets"]),

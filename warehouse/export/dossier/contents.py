@@ -141,7 +141,7 @@ def _requirement(row: Row, rule_set: RuleSet) -> dict[str, str]:
         quote = rule_set.origin.quote if rule_set.origin else ""
     else:
         quote = rule_set.requirement(row["requirement"]).quote
-    unit = "R$ " if row["unit"] == "BRL" else ""
+    unit = "R$\u00a0" if row["unit"] == "BRL" else ""
     return {
         "name": sentence(row["requirement"]),
         "is_origin": row["requirement"] == ORIGIN,

@@ -1,6 +1,7 @@
 """The map of a dossier: the area among its neighbours as SVG, with the described points, a scale and the north."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -13,6 +14,7 @@ from transforms import geometry
 from warehouse.export.dossier.limits import Limits, scale_at
 
 WIDTH, HEIGHT, MARGIN = 1600, 1150, 0.35  # units; how much of its surroundings is shown around the area
+WIDE = 0.5  # how wide a letter is, of its height
 BARS_KM = (0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
@@ -36,17 +38,44 @@ def drawn(mesh: pl.DataFrame, districts: Sequence[str], names: dict[str, str], f
         f'<path d="{_path(shapely.intersection(shapely.transform(area, place), window))}" '
         'fill="none" stroke="#17495a" stroke-width="4"/>'
     )
-    for shape, code, own in zip(cut, kept["district_code"], kept["own"], strict=True):
-        parts += _label(shape, names[code], own=own)
+    free = Free([(0, HEIGHT - 90, WIDTH / 3, HEIGHT), (WIDTH - 90, 0, WIDTH, 120)])  # but for the scale and the north
+    labelled = sorted(zip(cut, kept["district_code"], kept["own"], strict=True), key=lambda each: not each[2])
+    for shape, code, own in labelled:
+        if own:
+            parts += _label(shape, names[code], free, own=True)
     for ring in found.rings:
         points = place(np.array([[step.longitude, step.latitude] for step in ring]))
         every = 1 if len(ring) <= 30 else 5
         for number, ((x, y), step) in enumerate(zip(points, ring, strict=True)):
             parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="#17495a"/>')
-            if number % every == 0:
+            if number % every == 0 and free.take(x + 9, y - 9, step.name, 25):
                 parts.append(_text(x + 9, y - 9, step.name, 25, "#17495a"))
+    for shape, code, own in labelled:
+        if not own:
+            parts += _label(shape, names[code], free, own=False)
     parts += _scale(area)
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}">{"".join(parts)}</svg>'
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """What of the map no words stand on yet: boxes taken, as left, top, right, bottom."""
+
+    taken: list[tuple[float, float, float, float]]
+
+    def take(self, x: float, y: float, text: str, size: int, *, middle: bool = False) -> bool:
+        """Take the place of a text, if it is inside the map and runs into no other."""
+        wide = len(text) * size * WIDE
+        left = x - wide / 2 if middle else x
+        box = (left, y - size, left + wide, y + size / 4)
+        inside = box[0] > 0 and box[1] > 0 and box[2] < WIDTH and box[3] < HEIGHT
+        clear = all(
+            box[0] > east or box[2] < west or box[1] > south or box[3] < north
+            for west, north, east, south in self.taken
+        )
+        if inside and clear:
+            self.taken.append(box)
+        return inside and clear
 
 
 def _frame(area: Any) -> Any:
@@ -72,10 +101,12 @@ def _path(shape: Any) -> str:
     )
 
 
-def _label(shape: Any, name: str, *, own: bool) -> list[str]:
+def _label(shape: Any, name: str, free: Free, *, own: bool) -> list[str]:
     if shape.is_empty or shape.area < WIDTH * HEIGHT / 150:
         return []
     point = shapely.maximum_inscribed_circle(shape, tolerance=5).coords[0] if shape.area else (0, 0)
+    if not free.take(point[0], point[1], name, 30 if own else 23, middle=True):
+        return []
     return [_text(point[0], point[1], name, 30 if own else 23, "#0b3a4a" if own else "#566068", middle=True, bold=own)]
 
 

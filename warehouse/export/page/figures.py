@@ -32,7 +32,7 @@ def percent(text: str | None) -> str:
     if not text:
         return DASH
     share = Decimal(text) * 100
-    return ("+" if share > 0 else "") + number(f"{share:.2f}") + " %"
+    return ("+" if share > 0 else "") + number(f"{share:.2f}") + "\u00a0%"
 
 
 def sign(comparison: str | None) -> str:
