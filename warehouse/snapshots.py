@@ -64,6 +64,7 @@ class Attempt:
     outcome: str
     message: str = ""
 
+
 NOT_SUPPLIED = "not supplied"
 
 

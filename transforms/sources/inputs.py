@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 import polars as pl
 
 from transforms.codes import DISTRICT_CODE, MUNICIPALITY_CODE, is_municipality, municipality
-from transforms.delimited import from_windows
+from transforms.delimited import from_windows, wrong_columns
 from transforms.errors import UsageError
 from transforms.numbers import decimal
 from transforms.schema import Column, Kind, Table, Unit
@@ -169,7 +169,7 @@ def _demand_headings(headings: Sequence[str], form: Form) -> None:
     repeated = sorted({name for name in headings if name and headings.count(name) > 1})
     if missing or unexpected or repeated:
         raise UsageError(
-            f"wrong headings: missing {missing}, unexpected {unexpected}, repeated {repeated}",
+            f"wrong headings: {wrong_columns(missing, unexpected, repeated)}",
             where=f"{form.file}, line 1",
             action=f"the headings are {';'.join(known)}",
         )
