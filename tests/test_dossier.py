@@ -86,6 +86,14 @@ def test_the_quorum_is_more_than_half_of_the_voters(released: Released, tmp_path
     )
 
 
+@needs_poppler
+def test_it_tells_where_the_petition_stands(released: Released, tmp_path: Path) -> None:
+    text = " ".join(told(written(released, "320530910", tmp_path)).split())
+    assert "Andamento da representação P03" in text
+    assert "cobrar: TRE" in text
+    assert "Andamento da representação" not in told(written(released, "320500220", tmp_path))
+
+
 def test_equal_inputs_give_equal_bytes(released: Released, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()

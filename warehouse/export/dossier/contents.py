@@ -108,6 +108,7 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
             for row in rows(this.tables, "mart.name_check")
             if row["area_id"] == area["area_id"]
         ],
+        "petitions": petitions(this),
         "requests": requests(area, rule_set),
         "days": DAYS_TO_ANSWER,
         "limits": None if found is None else _limits_told(found),
@@ -174,6 +175,32 @@ def _origin(row: Row) -> dict[str, str]:
         "verdict": VOCABULARY[row["verdict"]],
         "kind": row["verdict"],
     }
+
+
+def petitions(this: Dossier) -> list[dict[str, Any]]:
+    """Where each petition for the area stands, stage by stage, under the dossier's rule set."""
+    own = [
+        row
+        for row in rows(this.tables, "mart.proposal_stage")
+        if (row["area_id"], row["rule_set"]) == (this.area_id, this.rule_set.id)
+    ]
+    return [
+        {
+            "id": proposal,
+            "stages": [
+                {
+                    "stage": sentence(row["stage"]),
+                    "article": row["article"] or "",
+                    "status": sentence(row["status"]),
+                    "day": days_told(row["done_on"] or row["due_on"] or ""),
+                    "next": sentence(row["next_step"] or row["reason"]),
+                }
+                for row in own
+                if row["proposal_id"] == proposal and row["status"] != "not_applicable"
+            ],
+        }
+        for proposal in dict.fromkeys(row["proposal_id"] for row in own)
+    ]
 
 
 def requests(area: Row, rule_set: RuleSet) -> list[dict[str, Any]]:
