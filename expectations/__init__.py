@@ -16,7 +16,7 @@ from transforms.schema import Table
 
 __all__ = ["CHECK_RESULT", "LARGE", "Violation", "judge"]
 
-LARGE = 1_000  # rows from which a table's failing rows are counted in Polars, and only the counts judged
+LARGE = 100  # rows from which a table's failing rows are counted in Polars, and only the counts judged
 
 
 def judge(
