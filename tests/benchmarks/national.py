@@ -19,6 +19,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 import zipfile
@@ -59,7 +60,7 @@ GROWTH = (("SE",), ("AL", "ES", "RN"), tuple(UFS[:9]), tuple(UFS))
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=Path("/tmp/emancipa-national"))
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "emancipa-national")
     parser.add_argument("--census", type=Path, default=CENSUS)
     parser.add_argument("--geopandas", type=Path)
     parser.add_argument("--only", default="build,processes,growth,floor,plain")
