@@ -51,3 +51,12 @@ class Ledger:
                     yield record
                 elif line.strip():
                     log.warning("%s: a torn line before byte %d is skipped", self.path, self._offset)
+
+
+def sync(path: Path) -> None:
+    """A file, or a folder's entries, onto the disk: a rename lasts only when its folder is there."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -27,7 +27,7 @@ from typing import Any
 from transforms.errors import ChecksRefused, EmancipaError, Locked, UsageError
 from warehouse import DATABASE
 from warehouse.build import sealed
-from warehouse.ledger import Ledger
+from warehouse.ledger import Ledger, sync
 
 CURRENT, RELEASES, BUILDING, LOCK, HISTORY, PINS = (
     "current", "releases", "building", "lock", "history.jsonl", "pins",
@@ -167,7 +167,7 @@ def publish(
         shutil.rmtree(folder)
     else:
         folder.rename(target)
-        _sync(target.parent)
+        sync(target.parent)
     previous = current(data)
     step("switch")
     _switch(data, release)
@@ -320,7 +320,7 @@ def _switch(data: Path, release: str) -> None:
             where=str(data / CURRENT),
             action="see who holds it, then run again",
         ) from error
-    _sync(data)
+    sync(data)
 
 
 def _flush(folder: Path) -> None:
@@ -328,12 +328,4 @@ def _flush(folder: Path) -> None:
     for path in [folder, *folder.rglob("*")]:
         if path.is_file():
             path.chmod(0o444)
-        _sync(path)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        sync(path)

@@ -26,7 +26,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from transforms.errors import SourceUnavailable
-from warehouse.ledger import Ledger
+from warehouse.ledger import Ledger, sync
 
 CHUNK = 1 << 20
 BRASILIA = ZoneInfo("America/Sao_Paulo")  # the zone in which an as-of day begins and ends
@@ -162,7 +162,7 @@ class Store:
                 blob.parent.mkdir(parents=True, exist_ok=True)
                 part.path.chmod(0o444)
                 part.path.rename(blob)
-                _sync(blob.parent)
+                sync(blob.parent)
                 self._sound.add(sha256)
         return sha256
 
@@ -291,12 +291,3 @@ def _poll(row: dict[str, Any]) -> Poll:
     answers = (Answer(**_moments(answer, "fetched_at", "published_at")) for answer in row["answers"])
     whole = _moments(row, "polled_at") | {"as_of": date.fromisoformat(row["as_of"]), "answers": tuple(answers)}
     return Poll(**whole)
-
-
-def _sync(folder: Path) -> None:
-    """Make a rename last: a folder's entries are on the disk only when the folder is."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
