@@ -25,10 +25,11 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows import artifacts, notify, pipeline
 from flows.national import Spread, assemble, cluster, distributed, of_state, read_shared
-from flows.order import BRASILIA, Order, run_of, runs_of
+from flows.order import Order, run_of, runs_of
 from flows.pipeline import Outcome, Run
 from transforms.catalog import sources
 from transforms.errors import Locked
+from warehouse.snapshots import BRASILIA
 
 # What may be gone in an hour. A changed layout, a refusal or a page that is not data will not be.
 PASSING = frozenset({"timeout", "unreachable", "server_error", "rate_limited", "truncated", "corrupt", "blocked"})

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from flows import rule_files, sample, terminal
 from flows.fetch import Client
@@ -18,9 +17,8 @@ from transforms.codes import state
 from transforms.errors import UsageError
 from transforms.sources import Scope
 from warehouse import sample as bundled
+from warehouse.snapshots import BRASILIA
 from warehouse.states import COUNTRY, STATES
-
-BRASILIA = ZoneInfo("America/Sao_Paulo")  # where a night's date is read off the clock
 
 
 @dataclass(frozen=True, slots=True)
