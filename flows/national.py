@@ -72,7 +72,7 @@ def run(order: Order, spread: Spread) -> Outcome:
             futures = {uf: pool.submit(of_state, order, uf) for uf in order.ufs}
             return assemble(this, {uf: future.exception() or future.result() for uf, future in futures.items()})
 
-    return notify.attended(run_of(order), lambda this: pipeline.run(this, fetch, build), said=True)
+    return notify.attended(run_of(order), lambda this: pipeline.run(this, fetch, build), states=order.ufs, said=True)
 
 
 @contextmanager
@@ -139,16 +139,38 @@ def assemble(this: Run, built: Mapping[str, Built]) -> Outcome:
     fingerprint = release.fingerprint(
         uf=this.scope.uf,
         period="",
-        snapshots=[(uf, str(uf not in failed), facts["fingerprint"]) for uf, facts in manifests.items()],
+        snapshots=[(uf, str(uf not in failed), manifests.get(uf, {}).get("fingerprint", "")) for uf in built],
         rules={file.rule_set.id: file.sha256 for file in this.rules},
         code=release.code_hash(),
     )
-    warnings = tuple(f"{uf}: {error}" for uf, error in failed.items())
-    if same := pipeline.nothing_new(this, fingerprint, "every state is as in the current release"):
-        return replace(same, warnings=warnings)
+    same = pipeline.nothing_new(this, fingerprint, "every state is as in the current release")
+    outcome = same or publish_together(this, fingerprint, manifests, {uf: failed.get(uf) for uf in built})
+    return replace(
+        outcome,
+        stale=tuple(sorted({name for one in built.values() if isinstance(one, Outcome) for name in one.stale})),
+        warnings=tuple(f"{uf}: {error}" for uf, error in failed.items()),
+        failed=failed,
+    )
+
+
+def publish_together(
+    this: Run, fingerprint: str, manifests: Mapping[str, Mapping[str, Any]], errors: Mapping[str, BaseException | None]
+) -> Outcome:
+    """The release of the country: of the states' current ones (by their manifests), with what kept each from a new."""
     from flows import releasing  # noqa: PLC0415  a night where nothing changed needs none of it
 
-    folders = {uf: standing[uf] / publish.RELEASES / found for uf, found in current.items()}
+    homes = this.settings.data / assembly.STATES
+    folders = {uf: homes / uf / publish.RELEASES / manifest["id"] for uf, manifest in manifests.items()}
+    states = meta.STATE_RELEASE.frame(
+        {
+            "uf": uf,
+            "release": manifests[uf]["id"] if uf in manifests else None,
+            "as_of": date.fromisoformat(manifests[uf]["as_of"]) if uf in manifests else None,
+            "is_current": error is None,
+            "reason": str(error or ""),
+        }
+        for uf, error in errors.items()
+    )
     content, left_out = assembly.together(folders, tables())
     making = releasing.Making(
         this,
@@ -157,15 +179,7 @@ def assemble(this: Run, built: Mapping[str, Built]) -> Outcome:
         fingerprint,
         content,
         left_out,
-        states=meta.STATE_RELEASE.frame(
-            {
-                "uf": uf,
-                "release": current.get(uf),
-                "as_of": date.fromisoformat(manifests[uf]["as_of"]) if uf in manifests else None,
-                "is_current": uf not in failed,
-                "reason": str(failed.get(uf, "")),
-            }
-            for uf in built
-        ),
+        states=states,
+        through=assembly.published_through(folders),
     )
-    return replace(releasing.seal(making), warnings=warnings)
+    return releasing.seal(making)

@@ -6,7 +6,7 @@ source costs the night nothing while its last good snapshot is young enough. Not
 give last night's download again; what is unchanged is told by the upstream and by the snapshots.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -148,7 +148,7 @@ def national(
             futures = {uf: pool.submit(build_state, {"order": order, "uf": uf}) for uf in ufs}
             return assemble(this, {uf: future.result(raise_on_failure=False) for uf, future in futures.items()})
 
-    return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetched(order), built))
+    return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetched(order), built), order.ufs)
 
 
 def spread_over(spread: Spread) -> TaskRunner[Any]:
@@ -163,10 +163,10 @@ def spread_over(spread: Spread) -> TaskRunner[Any]:
     return DaskTaskRunner(cluster_kwargs=cluster(spread))
 
 
-def shown(this: Run, work: Callable[[Run], Outcome]) -> Outcome | State[Any]:
+def shown(this: Run, work: Callable[[Run], Outcome], states: Sequence[str] = ()) -> Outcome | State[Any]:
     """Do the work, tell who must look, and show in Prefect what came of it. A held lock cancels the run."""
     try:
-        outcome = notify.attended(this, work)
+        outcome = notify.attended(this, work, states=states)
     except Locked as busy:
         return Cancelled(name="Locked", message=str(busy))
     except Exception:

@@ -104,25 +104,31 @@ def title(causes: Sequence[Cause]) -> str:
     return f"emancipa: {first}" if len(causes) == 1 else f"emancipa: {first} (and {len(causes) - 1} more)"
 
 
-def attended(this: "Run", work: Callable[["Run"], "Outcome"], *, said: bool = False) -> "Outcome":
+def attended(
+    this: "Run", work: Callable[["Run"], "Outcome"], *, states: Sequence[str] = (), said: bool = False
+) -> "Outcome":
     """Do the work of a run, and tell what came of it if somebody must look. A held lock or Ctrl-C is no failure.
 
-    `said`: whoever called says a failure on standard error, where the log would only say it again.
+    `states`: of a national run, each of which may fail alone. `said`: whoever called says a failure on standard error,
+    where the log would only say it again.
     """
     uf, settings, now = this.scope.uf, this.settings, this.now
+    failures_too = bool(settings.notify_url) or not said
     try:
         outcome = work(this)
     except (Locked, KeyboardInterrupt):
         raise
     except BaseException as error:
-        if settings.notify_url or not said:
+        if failures_too:
             notify(settings, [failure(uf, error)], topics=[f"failure/{uf}"], now=now)
         raise
     from flows.proposals import overdue  # noqa: PLC0415  which takes its causes from here
 
+    failed = [failure(state, error) for state, error in outcome.failed.items() if failures_too]
     changes = status_changes(uf, outcome.folder) if outcome.is_new else []
-    causes = [*stale(uf, outcome.stale), *changes, *overdue(uf, outcome.folder)]
-    notify(settings, causes, topics=[f"failure/{uf}", f"stale/{uf}", f"deadline/{uf}"], now=now)
+    causes = [*failed, *stale(uf, outcome.stale), *changes, *overdue(uf, outcome.folder)]
+    known = [f"failure/{state}" for state in (uf, *states)] + [f"stale/{uf}", f"deadline/{uf}"]
+    notify(settings, causes, topics=known, now=now)
     return outcome
 
 

@@ -96,6 +96,7 @@ class Outcome:
     stale: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     withdrawn: str = ""  # where the very same was made before, and rolled back from: which, when and why
+    failed: Mapping[str, BaseException] = field(default_factory=dict)  # of a national run, the states that did
 
 
 def run(this: Run, fetching: Fetching | None = None, building: Building | None = None) -> Outcome:

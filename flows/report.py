@@ -11,8 +11,8 @@ from flows import rule_files, terminal
 from flows.settings import Settings
 from transforms.catalog import sources as catalogue
 from transforms.errors import UsageError
-from warehouse import publish
-from warehouse.freshness import freshness
+from warehouse import meta, publish
+from warehouse.freshness import freshness, through
 from warehouse.snapshots import NOT_SUPPLIED, Store
 
 if TYPE_CHECKING:
@@ -94,14 +94,19 @@ def _ranking(rows: pl.DataFrame) -> None:
 
 
 def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
-    """The current release, and each source's three clocks: last asked, its data through which day, built."""
+    """The current release, what failed since, and each source's three clocks: last asked, data through which day,
+    built.
+    """
     data, now = settings.data, datetime.now(UTC)
     release = publish.current(data)
-    rows = freshness(Store(settings.raw), catalogue().values(), now, uf, _through(data) if release else None)
-    facts: dict[str, Any] = {"release": release, "sources": rows}
+    spoken = through(data / publish.CURRENT) if release else None
+    rows = freshness(Store(settings.raw), catalogue().values(), now, uf, spoken)
+    last = meta.runs(data).sort("started_at").tail(1).to_dicts()
+    facts: dict[str, Any] = {"release": release, "sources": rows, "last_run": last[0] if last else None, "states": []}
     if release:
         manifest = publish.manifest(data, release)
         facts |= {key: manifest[key] for key in ("uf", "as_of", "built_at", "checks", "counts")}
+        facts["states"] = manifest.get("states", [])
     if as_json:
         terminal.as_json(facts)
         return
@@ -110,6 +115,11 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
     else:
         nothing = warehouse.unpublished(data)
         terminal.line(f"{nothing.what}: {nothing.action}")
+    for run in (run for run in last if run["exit_code"]):
+        terminal.line(f"the last run, {run['started_at']:%Y-%m-%d %H:%M} UTC, failed: {run['uf']}: {run['message']}")
+    for state in (state for state in facts["states"] if not state["is_current"]):
+        stands_in = f"{state['release']} stands in" if state["release"] else "it is left out"
+        terminal.line(f"{state['uf']} failed, {stands_in}: {state['reason']}")
     terminal.table(
         [row | {"state": _state(row), "good": _day(row["last_good_at"])} for row in rows],
         {
@@ -126,15 +136,6 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
     for row in rows:
         if row["last_message"] and row["last_outcome"] not in {"ok", NOT_SUPPLIED}:
             terminal.line(f"{row['source']}: {row['last_message']}")
-
-
-def _through(data: Path) -> dict[str, date]:
-    """Through which day the data of the current release speak, by source; an older program's release may not say."""
-    with warehouse.connect(data) as database:
-        rows = database.sql("SELECT * FROM meta.source_freshness").pl()
-    if "published_through" not in rows.columns:
-        return {}
-    return dict(rows.drop_nulls("published_through").select("source", "published_through").iter_rows())
 
 
 def _day(moment: datetime | None) -> str | None:

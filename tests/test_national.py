@@ -19,6 +19,7 @@ from flows import national
 from flows.cli import call
 from flows.national import Spread
 from flows.order import Order
+from tests.hook import hooked
 from tests.upstream import Upstream
 from transforms.codes import check_digit
 from transforms.errors import UsageError
@@ -125,20 +126,34 @@ def copy(data: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(data, tmp_path / "copy", symlinks=True))
 
 
-def test_a_state_that_fails_is_stood_in_for_by_its_last_good_release(
-    copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_state_that_fails_is_stood_in_for_by_its_last_good_release_and_told_once(
+    copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = publish.current(copy / "states" / "AP")
     (one,), (other,), *_ = rows(copy, "SELECT area_id FROM core.area WHERE uf = 'RR' ORDER BY area_id")
     head = "area_id;area_name;kind;district_codes;note"
     (tmp_path / "candidates.csv").write_text(f"{head}\nnew;Nova;group;{one}|{other};\n", encoding="utf-8")
-    with publish.lock(copy / "states" / "AP", now=Order().now):
-        assert run(copy, "--inputs", str(tmp_path)) == 0
+    with hooked() as hook:
+        monkeypatch.setenv("EMANCIPA_NOTIFY_URL", hook.url)
+        with publish.lock(copy / "states" / "AP", now=Order().now):
+            assert run(copy, "--inputs", str(tmp_path)) == 0
+            assert run(copy, "--inputs", str(tmp_path)) == 0
     assert f"its last good release, {before}, stands in" in capsys.readouterr().err
+    (posted,) = hook.posted
+    assert "AP: another run holds" in " ".join(posted["causes"])
     ((release, is_current, reason),) = rows(copy, f"{STATE} 'AP'")
     assert (release, is_current) == (before, False)
     assert "another run holds" in reason
     assert rows(copy, "SELECT uf, count(*) FROM mart.eligibility GROUP BY uf ORDER BY uf") == [("AP", 16), ("RR", 16)]
+    assert call(["status", "--data", str(copy)]) == 0
+    assert f"AP failed, {before} stands in: another run holds" in capsys.readouterr().out
+
+
+def test_the_country_s_data_reach_as_far_as_every_state_s(data: Path) -> None:
+    through = "SELECT source, published_through FROM meta.source_freshness WHERE source LIKE 'tse_%' ORDER BY source"
+    found = rows(data, through)
+    assert [source for source, day in found if day] == ["tse_municipalities", "tse_polling_places"]
+    assert found == rows(data / "states" / "AP", through)
 
 
 def test_a_second_night_is_nothing_new(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

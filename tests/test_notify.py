@@ -2,20 +2,17 @@
 
 import json
 import socketserver
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from email.policy import default
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from flows.notify import Cause, failure, notify, status_changes
 from flows.settings import Settings, settings
+from tests.hook import Hook, hooked, serving
 from transforms.errors import SourceUnavailable, UsageError
 from warehouse import diff
 from warehouse.export.csv import machine
@@ -25,37 +22,10 @@ DOWN = Cause("stale/ES", "siconfi_revenue", "ES: siconfi_revenue has not answere
 FLIP = Cause("status/ES", "r2 lc_1_1967 320500205", "ES: Jacaraípe: undetermined → eligible")
 
 
-class Hook:
-    """A web hook: what was posted to it, and the status it answers with."""
-
-    def __init__(self) -> None:
-        self.posted: list[dict[str, Any]] = []
-        self.status, self.url = 200, ""
-
-
 @pytest.fixture
 def hook() -> Iterator[Hook]:
-    found = Hook()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            found.posted.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(found.status)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None: ...
-
-    with serving(HTTPServer(("127.0.0.1", 0), Handler)) as server:
-        found.url = f"http://127.0.0.1:{server.server_address[1]}/hook"
+    with hooked() as found:
         yield found
-
-
-@contextmanager
-def serving(server: socketserver.TCPServer) -> Iterator[socketserver.TCPServer]:
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    with server:
-        yield server
-        server.shutdown()
 
 
 def at(data: Path, url: str | None = None) -> Settings:

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 from transforms.sources import Source
+from warehouse import DATABASE
 from warehouse.snapshots import Poll, Store
 
 DATED_NAME = re.compile(r"_(20\d{2})(\d{2})(\d{2})\.\w+$")  # IBGE's files: …_20260520.zip
@@ -52,6 +54,17 @@ def freshness(
             }
         )
     return rows
+
+
+def through(release: Path) -> dict[str, date]:
+    """Through which day the data of a release (its folder) speak, by source; an older program's may not say."""
+    import duckdb  # noqa: PLC0415  what only reads ledgers starts light
+
+    with duckdb.connect(str((release / DATABASE).resolve()), read_only=True) as database:
+        rows = database.sql("FROM meta.source_freshness")
+        if "published_through" not in rows.columns:
+            return {}
+        return dict(rows.filter("published_through IS NOT NULL").select("source, published_through").fetchall())
 
 
 def _named(poll: Poll | None) -> date | None:

@@ -8,7 +8,9 @@ Rows of different states never share a key, but for sources that speak of the wh
 once. Nothing is computed anew but the ranking, for an area's verdict rests on its own state alone.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -19,6 +21,7 @@ from transforms.marts.eligibility import ranked
 from transforms.schema import Table
 from warehouse import DATABASE, meta
 from warehouse.build import Tables
+from warehouse.freshness import through
 from warehouse.release import PARQUET
 from warehouse.staging import LARGEST, is_by_place
 
@@ -74,3 +77,12 @@ def snapshots(releases: Mapping[str, Path]) -> pl.DataFrame:
     own = pl.when((pl.col("uf") == "") & (versions > 1)).then(pl.col("_state")).otherwise(pl.col("uf"))
     rows = all_rows.with_columns(own.alias("uf")).sort("polled_at").unique(meta.SNAPSHOT.key, keep="last")
     return meta.SNAPSHOT.conform(rows)
+
+
+def published_through(releases: Mapping[str, Path]) -> dict[str, date]:
+    """Through which day each source's data speak in all the states: where they differ, the earliest."""
+    found: dict[str, list[date]] = defaultdict(list)
+    for folder in releases.values():
+        for source, day in through(folder).items():
+            found[source].append(day)
+    return {source: min(days) for source, days in found.items()}
