@@ -4,45 +4,39 @@ Here are the expectations derived from the declarations, the truths about the do
 against the last release, and the report. `gx.py` alone may import great_expectations; nothing here knows storage.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from expectations import counting, derive, gx
+from expectations import beside, counting, derive, gx
 from expectations.check import Check, Outcome, Violation
 from expectations.report import CHECK_RESULT
 from transforms.schema import Table
 
 __all__ = ["CHECK_RESULT", "LARGE", "Violation", "judge"]
 
-LARGE = 100  # rows from which a table's failing rows are counted in Polars, and only the counts judged
+LARGE = 10_000  # rows from which a table in which a check fails is not looked at row by row
 
 
 def judge(
     tables: Mapping[str, tuple[Table, pl.DataFrame | pl.LazyFrame]],
     violations: Sequence[Violation],
     *,
-    parameters: Mapping[str, Any] | None = None,
     pages: dict[str, str] | None = None,
-    only_counts: bool = False,
 ) -> pl.DataFrame:
     """Rows of `meta.check_result`: every derived check of every table, and every truth handed in.
 
-    Large and lazy tables are never turned into pandas: their failing rows are counted, and the counts judged; with
-    `only_counts` no table is, which takes a fraction of the time. `pages`, if given, receives the raw Data Docs pages.
+    Failing rows are counted in Polars and the counts judged: a fraction of the time of judging rows. Tables in which
+    a check fails are then judged row by row, unless they are large: Great Expectations' own words and page say what
+    is wrong, and of two verdicts the stricter counts. `pages`, if given, receives the raw Data Docs pages.
     """
     asked: dict[str, Check | Violation] = {}
     outcomes: dict[str, Outcome] = {}
     counts: dict[str, int] = {}
     for table, given in tables.values():
         checks = {_key(check): check for check in derive.checks(table)}
-        if isinstance(given, pl.DataFrame) and given.height < LARGE and not only_counts:
-            direct = {key: check for key, check in checks.items() if check.expectation}
-            outcomes |= gx.judge(gx.of_checks(table.name, given, direct), parameters or {}, pages)
-        counted, errors = counting.failing_rows(
-            given.lazy(), {key: checks[key] for key in checks.keys() - outcomes.keys()}
-        )
+        counted, errors = counting.failing_rows(given.lazy(), checks)
         counts |= counted
         outcomes |= errors
         asked |= checks
@@ -54,10 +48,27 @@ def judge(
             outcomes[key] = Outcome("error", violation.error)
         else:
             counts[key] = violation.rows.height
-    outcomes |= gx.judge_counts(counts, pages)
+    judged = beside.judge([gx.of_counts(counts)])
+    outcomes |= gx.of_each(counts, judged)
+    closer = beside.judge(list(_closer(tables, outcomes)))
+    outcomes |= {key: outcome for key, outcome in closer.outcomes.items() if outcome.status != "passed"}
+    if pages is not None:
+        pages |= judged.pages | closer.pages
     results = [_result(what, outcomes[key], _rows(what, outcomes[key], tables)) for key, what in asked.items()]
     results += [_nothing(what) for what, given in (("tables", tables), ("truths", violations)) if not given]
     return CHECK_RESULT.frame(results)
+
+
+def _closer(
+    tables: Mapping[str, tuple[Table, pl.DataFrame | pl.LazyFrame]], outcomes: Mapping[str, Outcome]
+) -> Iterator[gx.Suite]:
+    """The rows of small tables in which a check did not pass, with every check that Great Expectations knows."""
+    for table, given in tables.values():
+        checks = {_key(check): check for check in derive.checks(table)}
+        if all(outcomes[key].status == "passed" for key in checks):
+            continue
+        if isinstance(given, pl.DataFrame) and given.height < LARGE:
+            yield gx.of_checks(table.name, given, {key: check for key, check in checks.items() if check.expectation})
 
 
 def _rows(

@@ -4,15 +4,16 @@ What a reader must not break: whatever Great Expectations does not plainly pass 
 It leaves results out without a word, nests its exceptions in two shapes, passes empty suites and drops a whole
 suite over one missing parameter; every check asked for has an outcome, and only a clean success passes.
 
-Importing it costs more than judging a state's tables, so it is imported when the first suite is judged. The
-collector is paused meanwhile: it would walk a growing heap of classes over and over, a fifth of the import's time.
+It is imported when the first suite is judged, in a process of its own (`beside.py`). The collector is paused
+meanwhile: it would walk a growing heap of classes over and over, a fifth of the import's time.
 """
 
 import gc
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from great_expectations.core.batch_definition import BatchDefinition
 
 ROW = "check"  # a column that names the rows, where there is one
-_importing = threading.Lock()
-_judging = threading.RLock()  # it knows one batch at a time: of two judged at once, each would be given the other's
+COUNTED = "counted"
+_judging = threading.Lock()  # it knows one batch at a time: of two judged at once, each would be given the other's
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,12 @@ class Suite:
     expectations: Mapping[str, tuple[str, Mapping[str, Any], str]] = field(default_factory=dict)
 
 
-def import_early() -> threading.Thread:
-    """Start importing Great Expectations beside other work (the network, Polars), which leaves the second core idle."""
-    thread = threading.Thread(target=_batches, name="import great_expectations", daemon=True)
-    thread.start()
-    return thread
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An outcome for each expectation, and by suite its Data Docs page (raw)."""
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    pages: dict[str, str] = field(default_factory=dict)
 
 
 def of_checks(name: str, frame: pl.DataFrame, checks: Mapping[str, Check]) -> Suite:
@@ -53,15 +55,19 @@ def of_checks(name: str, frame: pl.DataFrame, checks: Mapping[str, Check]) -> Su
     )
 
 
-def judge_counts(failing: Mapping[str, int], pages: dict[str, str] | None = None) -> dict[str, Outcome]:
-    """Whether numbers of failing rows, by check, are zero: one expectation over all of them, for each costs as much
-    as the rows of a small table. What it does not name as the numbers have it is an error of every check.
+def of_counts(failing: Mapping[str, int]) -> Suite:
+    """A suite that asks whether numbers of failing rows, by check, are zero: one expectation over all of them, for
+    each costs as much as the rows of a small table.
     """
     frame = pl.DataFrame(list(failing.items()), schema={ROW: pl.String, "failing_rows": pl.Int64}, orient="row")
     none = {"column": "failing_rows", "min_value": 0, "max_value": 0}
     reason = "no row fails any of the checks that are counted"
-    suite = Suite("counted", frame, {"counted": ("expect_column_values_to_be_between", none, reason)})
-    outcome = judge(suite, {}, pages)["counted"]
+    return Suite(COUNTED, frame, {COUNTED: ("expect_column_values_to_be_between", none, reason)})
+
+
+def of_each(failing: Mapping[str, int], judged: Judged) -> dict[str, Outcome]:
+    """What the verdict over all counts says of each check. Counts it does not name as they are: all are errors."""
+    outcome = judged.outcomes[COUNTED]
     if outcome.status != "error" and set(outcome.rows) != {key for key, rows in failing.items() if rows}:
         outcome = Outcome("error", f"other counts were judged than there are: {', '.join(outcome.rows) or 'none'}")
     if outcome.status == "error":
@@ -72,8 +78,19 @@ def judge_counts(failing: Mapping[str, int], pages: dict[str, str] | None = None
     }
 
 
-def judge(suite: Suite, parameters: Mapping[str, Any], pages: dict[str, str] | None = None) -> dict[str, Outcome]:
-    """An outcome for each expectation of a suite, and its Data Docs page (raw) put into `pages` if asked for."""
+def judge(suites: Sequence[Suite], parameters: Mapping[str, Any] = MappingProxyType({})) -> Judged:
+    """Every suite's outcomes and page. A suite that cannot be judged is an error of each of its expectations."""
+    judged = Judged()
+    for suite in suites:
+        with _judging:
+            outcomes, page = _judged(suite, parameters)
+        judged.outcomes.update((key, outcomes.get(key, Outcome("error", "not executed"))) for key in suite.expectations)
+        if page:
+            judged.pages[suite.name] = page
+    return judged
+
+
+def _judged(suite: Suite, parameters: Mapping[str, Any]) -> tuple[dict[str, Outcome], str]:
     outcomes = {
         key: Outcome("error", f"missing parameter: {missing}")
         for key, (_, arguments, _) in suite.expectations.items()
@@ -81,26 +98,17 @@ def judge(suite: Suite, parameters: Mapping[str, Any], pages: dict[str, str] | N
     }
     asked = {key: what for key, what in suite.expectations.items() if key not in outcomes}
     try:
-        with _judging:
-            result = _validate(suite.name, suite.frame, asked, parameters)
+        result = _validate(suite.name, suite.frame, asked, parameters)
     except Exception as error:  # noqa: BLE001 whatever goes wrong in the judge is a failure of the gate
-        return outcomes | {key: Outcome("error", f"{type(error).__name__}: {error}") for key in asked}
+        return outcomes | {key: Outcome("error", f"{type(error).__name__}: {error}") for key in asked}, ""
     for one in result.results:
         key = one.expectation_config.meta["key"] if one.expectation_config else ""
         outcomes[key] = _outcome(one, suite.frame.columns)
-    if pages is not None:
-        with _judging:
-            pages[suite.name] = _page(result)
-    return {key: outcomes.get(key, Outcome("error", "not executed")) for key in suite.expectations}
-
-
-def _batches() -> "BatchDefinition[Any]":
-    with _importing:
-        return _imported()
+    return outcomes, _page(result)
 
 
 @cache
-def _imported() -> "BatchDefinition[Any]":
+def batches() -> "BatchDefinition[Any]":
     """Where every frame enters: one asset for all, for each new one is written to a store."""
     collecting = gc.isenabled()
     gc.disable()
@@ -134,7 +142,7 @@ def _validate(
     expectations: Mapping[str, tuple[str, Mapping[str, Any], str]],
     parameters: Mapping[str, Any],
 ) -> "ExpectationSuiteValidationResult":
-    batches = _batches()
+    whole = batches()
     from great_expectations.core import ExpectationSuite
     from great_expectations.expectations.expectation_configuration import (
         ExpectationConfiguration,
@@ -144,7 +152,7 @@ def _validate(
         ExpectationConfiguration(type=kind, kwargs=dict(arguments), meta={"key": key}, notes=reason)
         for key, (kind, arguments, reason) in expectations.items()
     ]
-    batch = batches.get_batch({"dataframe": frame.to_pandas(use_pyarrow_extension_array=True)})
+    batch = whole.get_batch({"dataframe": frame.to_pandas(use_pyarrow_extension_array=True)})
     suite = ExpectationSuite(name=name, expectations=[one.to_domain_obj() for one in configured])
     from pandas import NA
 

@@ -320,9 +320,10 @@ def staged(this: Run, polled: Polled) -> tuple[dict[str, pl.LazyFrame], list[str
 
 def make_release(this: Run, polled: Polled, fingerprint: str) -> Outcome:
     """Screen, build aside, check, and only then switch."""
-    from flows import releasing  # noqa: PLC0415  a night where nothing changed needs none of it
+    from expectations import beside  # noqa: PLC0415  a night where nothing changed needs none of it
+    from flows import releasing  # noqa: PLC0415
 
-    thread = releasing.prepare()
+    beside.begin()
     frames, warnings = staged(this, polled)
     require_past(frames["staging.inputs_proposals__event"], this.scope, this.now)
     warnings += hand_warnings(this, polled)
@@ -330,7 +331,6 @@ def make_release(this: Run, polled: Polled, fingerprint: str) -> Outcome:
     warnings += caveats(frames, made, this.scope)
     for warning in warnings:
         this.say(f"warning: {warning}")
-    thread.join()
     return releasing.publish_release(this, polled, fingerprint, frames, made, warnings)
 
 

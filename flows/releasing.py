@@ -1,6 +1,5 @@
 """The second half of a run: write the release aside, judge it, and switch only if nothing critical failed."""
 
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import expectations
-from expectations import coverage, domain, drift, gx, report
+from expectations import coverage, domain, drift, report
 from expectations.check import of_query
 from flows.pipeline import Outcome, Polled, Run, stale
 from transforms.catalog import tables
@@ -30,11 +29,6 @@ if TYPE_CHECKING:
     from warehouse.export.page.atlas import Map
 
 Tables = dict[str, tuple[Table, pl.DataFrame | pl.LazyFrame]]
-
-
-def prepare() -> threading.Thread:
-    """Start what takes long and waits for nothing: the import of the judge."""
-    return gx.import_early()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +123,7 @@ def check(making: Making, folder: Path, fresh: pl.DataFrame, asked: Sequence[bui
     truths += [of_query(one.name, one.header, one.rows, one.error) for one in asked]
     truths += drift.violations(_frames_of(making), frames, making.run.accept_drift)
     pages: dict[str, str] = {}
-    # Of a state in a national run the failing rows are counted; the release of the country has the rows judged.
-    results = expectations.judge(making.content, truths, pages=pages, only_counts=bool(making.run.home.parts))
+    results = expectations.judge(making.content, truths, pages=pages)
     meta.record_checks(making.run.data, meta.run_id(making.run.now, making.run.scope.uf), results)
     report.write(folder / "checks", results, pages)
     report.require(results, folder / "checks")

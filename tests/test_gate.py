@@ -1,6 +1,7 @@
 """The gate: checks derived from declarations, judged by Great Expectations, reported; none passes by accident."""
 
 import json
+import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -180,29 +181,33 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_case_81_fewer_checks_executed_than_expected(forgetful: None) -> None:
     checks = {"a": check("expect_column_to_exist", column="code"), "b": check("expect_column_to_exist", column="name")}
-    outcomes = gx.judge(gx.of_checks("core.t", SOUND, checks), {})
+    outcomes = gx.judge([gx.of_checks("core.t", SOUND, checks)]).outcomes
     assert sorted((outcome.status, outcome.observed) for outcome in outcomes.values()) == [
         ("error", "not executed"),
         ("passed", ""),
     ]
 
 
+def of_counts(failing: dict[str, int]) -> dict[str, Outcome]:
+    return gx.of_each(failing, gx.judge([gx.of_counts(failing)]))
+
+
 def test_case_81_counts_that_were_not_judged_are_errors(forgetful: None) -> None:
-    assert gx.judge_counts({"a": 0, "b": 0}) == dict.fromkeys("ab", Outcome("error", "not executed"))
+    assert of_counts({"a": 0, "b": 0}) == dict.fromkeys("ab", Outcome("error", "not executed"))
 
 
-def test_counts_are_judged_one_by_one_and_none_passes_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_are_judged_one_by_one_and_none_passes_by_accident() -> None:
     counts = {"a": 0, "b": 7, "c": 0, "d": 1}
-    assert gx.judge_counts(counts) == {
+    assert of_counts(counts) == {
         "a": Outcome("passed"),
         "b": Outcome("failed", "7 failing rows", 7),
         "c": Outcome("passed"),
         "d": Outcome("failed", "1 failing rows", 1),
     }
-    assert gx.judge_counts({"a": 0}) == {"a": Outcome("passed")}
-    assert gx.judge_counts({}) == {}
-    monkeypatch.setattr(gx, "judge", lambda *_: {"counted": Outcome("passed")})
-    assert {outcome.status for outcome in gx.judge_counts(counts).values()} == {"error"}
+    assert of_counts({"a": 0}) == {"a": Outcome("passed")}
+    assert of_counts({}) == {}
+    blind = gx.Judged({gx.COUNTED: Outcome("passed")})
+    assert {outcome.status for outcome in gx.of_each(counts, blind).values()} == {"error"}
 
 
 def check(expectation: str, **arguments: Any) -> Check:
@@ -213,7 +218,7 @@ def outcome_of(
     frame: pl.DataFrame, expectation: str, parameters: dict[str, Any] | None = None, **arguments: Any
 ) -> Outcome:
     suite = gx.of_checks("core.t", frame, {"c": check(expectation, **arguments)})
-    return gx.judge(suite, parameters or {})["c"]
+    return gx.judge([suite], parameters or {}).outcomes["c"]
 
 
 def test_case_82_a_missing_column_is_an_error() -> None:
@@ -322,12 +327,18 @@ def test_threads_do_not_mix_what_they_judge() -> None:
         assert set(pl.concat(pool.map(one, range(6)))["status"]) == {"passed"}
 
 
-def test_counting_comes_to_what_judging_rows_does() -> None:
-    """States of a national run are only counted."""
-    broken = SOUND.with_columns(population=pl.Series([5, -1, None]), name=pl.Series(["Alfa", None, "Beta"]))
-    rows, counts = (
-        expectations.judge({DISTRICT.name: (DISTRICT, broken)}, (HOLDS,), only_counts=only) for only in (False, True)
-    )
-    compared = ["check_name", "table_name", "column_name", "severity", "status", "failing_rows", "first_keys"]
-    assert rows.filter(status="failed").height > 0
-    assert counts.select(compared).equals(rows.select(compared))
+def test_a_judge_that_dies_fails_the_gate_and_the_next_run_has_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gx, "of_counts", lambda _: Deadly("counted", SOUND, {"counted": ("", {}, "")}))
+    results = judged(SOUND)
+    assert set(results["status"]) == {"error"}
+    assert set(results["severity"]) == {"critical"}
+    assert "ended before it had answered" in results["observed"][0]
+    monkeypatch.undo()
+    assert not_passed(judged(SOUND)) == []
+
+
+class Deadly(gx.Suite):
+    """A suite that ends the process that reads it, as a kill for want of memory would."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os._exit, (1,)
