@@ -183,5 +183,6 @@ def test_it_reads_without_script(browser: Browser, addresses: dict[str, str]) ->
     first = found.locator(".ranking tbody a").first
     name = first.inner_text()
     found.goto(f"{addresses['sample']}{first.get_attribute('href')}")
-    expect(found.locator("noscript article h3", has_text=name).first).to_be_visible()
+    expect(found.locator("noscript summary", has_text=name).first).to_be_visible()
+    expect(found.locator("noscript article:target .tests")).to_be_visible()
     context.close()

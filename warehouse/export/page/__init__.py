@@ -3,10 +3,17 @@
 The figures are the marts' own, written once, as HTML; page.js finds, filters and looks, and holds no data. A policy in
 the page forbids every request and every style or script but its own two, by their hashes. Equal inputs give equal
 bytes: nothing in the page tells when it was made.
+
+Size: a sheet is some 2.4 kB per rule set, nearly all of it markup that repeats. Under one rule set Minas Gerais, the
+state with most areas, fits below 4 MB readable to the last word. Eleven would take 25 MB that deflate to 0.6, so where
+areas × rule sets are more than READABLE, only page.js reads, from one deflated text, what is said of all rule sets but
+the first, of the municípios of origin, and the evidence behind a sheet. Without JavaScript the first rule set's ranking,
+pending facts and requirements and the comparison of all stay readable; the rest is then in the workbook beside the page.
 """
 
 import hashlib
 import json
+import zlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -32,6 +39,7 @@ from warehouse.release import short_id
 
 FILE = "index.html"
 CHANGES_SHOWN = 200
+READABLE = 1200  # sheets × rule sets that stand as HTML: 3.4 MB
 
 
 def write(
@@ -62,6 +70,7 @@ def page(
     found = sheets.rankings(tables, rule_sets, notes)
     known, area_names = sheets.names(tables)
     places, clusters = sheets.evidence(tables)
+    packed = len(found) > 1 and sum(len(ranking.areas) for ranking in found) > READABLE
     style, script = _packaged("page.css"), _packaged("page.js")
     text: str = _template().render(
         style=Markup(style),  # noqa: S704  the package's own
@@ -75,7 +84,6 @@ def page(
         span=figures.span,
         known=figures.known,
         percent=figures.percent,
-        bar=figures.bar,
         sign=figures.sign,
         parts=sheets.parts,
         by_body=sheets.by_body,
@@ -84,6 +92,9 @@ def page(
         state_name=BY_UF[manifest["uf"]].name,
         rule_sets=rule_sets,
         rankings=found,
+        packed=packed,
+        pack=_packed,
+        readable=found[:1] if packed else found,
         by_id={ranking.rule_set.id: {area["area_id"]: area for area in ranking.areas} for ranking in found},
         pending_count=len(rows(tables, "mart.pending")),
         together=[row for row in rows(tables, "mart.joint_departure") if row["areas"] != "1"],
@@ -125,6 +136,10 @@ def _template() -> Any:
 @cache
 def _packaged(name: str) -> str:
     return (files(__name__) / name).read_text(encoding="utf-8")
+
+
+def _packed(text: str) -> str:
+    return b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def _hash(text: str) -> str:

@@ -12,7 +12,7 @@ from transforms import geometry
 
 SIZE = 2400  # units along the longer side
 DETAIL = 1000  # what is smaller than this part of the longer side is not drawn
-VERTICES = 70_000  # some 500 kB; a state with more is simplified further
+VERTICES = 50_000  # some 400 kB; a state with more is simplified further
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,8 @@
 """Figures as Brazil writes them, from exact texts: 1.234.567,89. Nothing is rounded here."""
 
-import math
 from decimal import Decimal
-from typing import Any
 
 DASH, MINUS = "–", "−"  # unknown or a range; less than nothing
-REACH = 3  # doublings either side of the threshold that a bar shows
 
 
 def number(text: str | None) -> str:
@@ -38,20 +35,3 @@ def percent(text: str | None) -> str:
 def sign(comparison: str | None) -> str:
     """A comparison before its threshold."""
     return {">": "> ", ">=": "≥ "}.get(comparison or "", "")
-
-
-def place(figure: str | None, threshold: str) -> float | None:
-    """Where a figure stands on a bar of 0 to 100 with the threshold at 50, by doublings; the ends are open."""
-    if not figure:
-        return None
-    ratio = float(figure) / float(threshold)
-    return 50 + 50 * max(-1.0, min(1.0, math.log2(ratio) / REACH)) if ratio > 0 else 0.0
-
-
-def bar(row: dict[str, Any]) -> str:
-    """The outline of a bar: from the least to the most a figure can be, with a stroke at its value; "" if unknown."""
-    if not row["threshold"] or Decimal(row["threshold"]) <= 0:
-        return ""
-    low, value, high = (place(row[end], row["threshold"]) for end in ("low", "value", "high"))
-    drawn = f"M{low:.0f} 5H{max(high, low + 1):.0f}" if low is not None and high is not None else ""
-    return drawn + (f"M{value:.0f} 1V9" if value is not None else "")

@@ -61,6 +61,12 @@
     tell();
     keep("emancipa-language", language);
   }
+  // What came late speaks the language shown, and is turned with the rest from then on.
+  function settle(within) {
+    if (turned.length) turned.push(...collect(within));
+    if (root.lang === "en") speak("en");
+    labels(within);
+  }
   // On a phone a row is a card: each cell says the heading of its column.
   function labels(within) {
     all(".ranking, .tests, .origin", within).forEach((table) => {
@@ -72,7 +78,8 @@
   }
 
   // ── the ranking ───────────────────────────────────────────────────────────
-  const tables = new Map(all(".scroll[data-rule]:has(.ranking)").map((box) => {
+  const tables = new Map();
+  function learn(box) {
     const heads = all("thead th", box);
     const rows = all("tbody tr", box).map((row, rank) => {
       const cells = [...row.cells];
@@ -86,8 +93,19 @@
           place === 1 ? folded(link.textContent) : place === 2 ? rank : figure([...cell.childNodes].filter((node) => node.nodeName !== "I").map((node) => node.textContent).join(""))),
       };
     });
-    return [box.dataset.rule, { box, heads, rows, byId: new Map(rows.map((row) => [row.id, row])), sort: [0, 1] }];
-  }));
+    tables.set(box.dataset.rule, { box, heads, rows, byId: new Map(rows.map((row) => [row.id, row])), sort: [0, 1] });
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const [now, direction] = table().sort;
+        sort(column, now === column ? -direction : column > 2 ? -1 : 1);
+      });
+    });
+  }
+  all(".scroll[data-rule]:has(.ranking)").forEach(learn);
   let rule = tables.keys().next().value;
   const table = () => tables.get(rule);
   let visible = [];
@@ -150,23 +168,28 @@
     }
     order.value = `${column}`;
   }
-  function choose(chosen) {
+  async function choose(chosen) {
+    if (!tables.has(chosen)) {
+      const parts = await unpacked();
+      for (const [name, last] of [["tiles", ".tiles"], ["listed", ".list .scroll"], ["asked", "#pending > div"]]) {
+        const before = all(last).at(-1);
+        before?.insertAdjacentHTML("afterend", parts.get(`${name} ${chosen}`));
+        if (before) settle(before.nextElementSibling);
+      }
+      const box = all(".list .scroll").at(-1);
+      const at = [...one("#rule").options].findIndex((option) => option.value === chosen);
+      // Rows stand by area, where they deflate best: back into their order, by rank and then by code.
+      const rows = [...table().byId.keys()].sort().map((id) => parts.get(`rows ${id}`).split("<tr>")[at]);
+      const rank = (row) => Number.parseInt(row.slice("<td>".length), 10);
+      one("tbody", box).innerHTML = `<tr>${rows.sort((a, b) => rank(a) - rank(b)).join("<tr>")}`;
+      learn(box);
+    }
     rule = chosen;
     all("[data-rule]").forEach((part) => { part.hidden = part.dataset.rule !== rule });
     options();
     filter();
     paint();
   }
-  tables.forEach(({ heads }) => heads.forEach((head, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
-    head.append(button);
-    button.addEventListener("click", () => {
-      const [now, direction] = table().sort;
-      sort(column, now === column ? -direction : column > 2 ? -1 : 1);
-    });
-  }));
   one(".filters").addEventListener("input", (event) => {
     if (event.target === order) sort(Number(order.value), Number(order.value) > 2 ? -1 : 1);
     else if (event.target.id === "rule") choose(event.target.value);
@@ -174,10 +197,25 @@
   });
   one(".filters").addEventListener("submit", (event) => event.preventDefault());
   one(".filters").addEventListener("reset", () => setTimeout(() => { sort(0, 1); if (one("#rule")) choose(one("#rule").value) }));
-  all("[data-status]").forEach((tile) => tile.addEventListener("click", () => {
+  document.addEventListener("click", (event) => {
+    const tile = event.target.closest?.("[data-status]");
+    if (!tile) return;
     all(".chips input").forEach((box) => { box.checked = box.value === tile.dataset.status });
     filter();
-  }));
+  });
+
+  // ── what is left out of the HTML of a large state under several rule sets ─
+  // One deflated text of parts behind comments that name them; none where all of it stands in the page.
+  async function unpacked() {
+    const packed = one("#packed");
+    if (!packed || unpacked.parts) return unpacked.parts ??= new Map();
+    const bytes = Uint8Array.from(atob(packed.textContent.trim()), (letter) => letter.charCodeAt(0));
+    const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+    const parts = text.split(/<!--(.*?)-->/);
+    unpacked.parts = new Map();
+    for (let at = 1; at < parts.length; at += 2) unpacked.parts.set(parts[at], parts[at + 1]);
+    return unpacked.parts;
+  }
 
   // ── the map ───────────────────────────────────────────────────────────────
   const map = one("#map");
@@ -292,7 +330,7 @@
       show();
       map.scrollIntoView({ block: "center" });
     });
-    all(".list tbody").forEach((body) => body.addEventListener("pointerover", (event) => mark(event.target.closest("tr")?.dataset.a)));
+    one(".list").addEventListener("pointerover", (event) => mark(event.target.closest("tbody tr")?.dataset.a));
   }
 
   // ── the sheets ────────────────────────────────────────────────────────────
@@ -311,14 +349,39 @@
     }
     return written;
   }
-  function read(id) {
+  // A bar of each requirement: the threshold in the middle, a sixth of it for each doubling, both ends open.
+  function bars(within) {
+    for (const { cells } of all(".tests tbody tr", within)) {
+      const threshold = cells.length === 6 && figure(cells[3].textContent);
+      if (!threshold) continue;
+      const spot = (told) => {
+        const found = figure(told);
+        return found === null ? null : found > 0 ? Math.round(50 + 50 * Math.max(-1, Math.min(1, Math.log2(found / threshold) / 3))) : 0;
+      };
+      const ends = cells[2].textContent.split(" – ").map(spot);
+      const [low, value, high] = [ends[0], spot(cells[1].textContent), ends.at(-1)];
+      const band = low === null || high === null ? "" : `M${low} 5H${Math.max(high, low + 1)}`;
+      const drawn = band + (value === null ? "" : `M${value} 1V9`);
+      if (drawn) cells[4].insertAdjacentHTML("beforeend", `<svg viewBox="0 0 100 10" aria-hidden="true"><path d="${drawn}"/></svg>`);
+    }
+  }
+  async function read(id) {
     if (!articles().has(id)) return;
     open = id;
+    const more = await unpacked();
+    if (open !== id) return; // another was asked for meanwhile
     one("#reading").innerHTML = articles().get(id).text;
     const article = one("#reading article");
+    one(".tests", article)?.insertAdjacentHTML("afterend", more.get(`origins ${id}`) ?? "");
+    article.insertAdjacentHTML("beforeend", more.get(`sheet ${id}`) ?? "");
+    const { row, places } = table().byId.get(id);
+    const name = Object.assign(document.createElement("h3"), { textContent: one("a", row).textContent, translate: false });
+    const who = Object.assign(document.createElement("p"), { textContent: `${places.join(" · ")} · ${id}`, className: "who", translate: false });
+    article.prepend(name, who);
+    bars(article);
     all("section[data-rule]", article).forEach((part) => { part.hidden = part.dataset.rule !== rule });
     if (root.lang === "en") collect(article).forEach(([node, , other]) => { node.data = other });
-    const numbers = [...new Set(all(".note", article).filter((note) => !note.closest("[hidden]")).map((note) => note.textContent))];
+    const numbers = [...new Set(all('a[href^="#n"]', article).filter((note) => !note.closest("[hidden]")).map((note) => note.textContent))];
     const list = document.createElement("ol");
     list.append(...numbers.map((number) => {
       const item = one(`#n${number}`).cloneNode(true);
@@ -356,7 +419,7 @@
   document.addEventListener("click", (event) => {
     const to = event.target.closest?.('a[href^="#a-"]');
     if (to) { event.preventDefault(); read(decodeURIComponent(to.hash.slice(3))) }
-    if (event.target.closest?.("dialog .note")) { event.preventDefault(); one("#footnotes").scrollIntoView() }
+    if (event.target.closest?.('dialog a[href^="#n"]')) { event.preventDefault(); one("#footnotes").scrollIntoView() }
     if (event.target.closest?.(".print")) print();
   });
   const follow = () => { if (location.hash.startsWith("#a-")) read(decodeURIComponent(location.hash.slice(3))) };

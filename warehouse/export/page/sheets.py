@@ -162,15 +162,15 @@ def names(tables: Tables) -> tuple[dict[str, Row], dict[str, str]]:
 
 
 def compared(found: Sequence[Ranking]) -> list[Row]:
-    """Areas on which rule sets differ: the verdict of each, in the order of the first."""
-    if len(found) < 2:
-        return []
-    verdicts = [{area["area_id"]: area for area in ranking.areas} for ranking in found]
-    return [
-        {"area": area, "verdicts": [each.get(area["area_id"]) for each in verdicts]}
-        for area in found[0].areas
-        if len({(each.get(area["area_id"]) or {}).get("status") for each in verdicts}) > 1
-    ]
+    """Areas on which rule sets differ, those with equal verdicts together, in the order of the first rule set."""
+    by_area = [{area["area_id"]: area for area in ranking.areas} for ranking in found]
+    alike: dict[tuple[tuple[str | None, ...], ...], Row] = {}
+    for area in found[0].areas:
+        verdicts = [each.get(area["area_id"]) for each in by_area]
+        said = tuple((verdict["status"], verdict["likely"]) if verdict else () for verdict in verdicts)
+        if len({each[:1] for each in said}) > 1:
+            alike.setdefault(said, {"areas": [], "verdicts": verdicts})["areas"].append(area)
+    return list(alike.values())
 
 
 def by_body(ranking: Ranking) -> list[tuple[Mapping[str, str], list[Row]]]:
