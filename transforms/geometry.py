@@ -174,7 +174,12 @@ def neighbours(polygons: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.int
 def common_border_m(polygons: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
     """Metres of border that each polygon shares with the one beside it in `others`; points have no length."""
     shared = shapely.intersection(shapely.boundary(polygons), shapely.boundary(others))
-    return np.array([GRS80.geometry_length(line) for line in shared])
+    lines, pair = shapely.get_parts(shared, return_index=True)
+    coordinates, line = shapely.get_coordinates(lines, return_index=True)
+    joined = line[1:] == line[:-1]
+    start, end = coordinates[:-1][joined], coordinates[1:][joined]
+    metres = GRS80.inv(*start.T, *end.T)[2]
+    return np.bincount(pair[line[1:][joined]], weights=metres, minlength=len(shared))
 
 
 def linked(longitude: NDArray[np.float64], latitude: NDArray[np.float64], within: float) -> NDArray[np.int64]:
