@@ -309,7 +309,7 @@ def national(
     inputs: Path | None = None,
     accept_drift: str = "",
     runner: Annotated[Literal["threads", "dask"], Parameter(help="Where the states are built.")] = "threads",
-    dask_address: Annotated[str, Parameter(help="A Dask scheduler whose workers share the data folder.")] = "",
+    dask_address: Annotated[str, Parameter(help="A Dask scheduler; see EMANCIPA_SHARE in the README.")] = "",
     workers: Annotated[int, Parameter(help="States built at once. Default: one per core.")] = 0,
     common: Common = COMMON,
 ) -> None:

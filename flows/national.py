@@ -18,7 +18,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Literal
 
-from flows import notify, pipeline
+from flows import lending, notify, pipeline
 from flows.order import Order, run_of, runs_of, state_of
 from flows.pipeline import Outcome, Run
 from flows.terminal import say
@@ -68,9 +68,11 @@ def run(order: Order, spread: Spread) -> Outcome:
 
     def build(this: Run) -> Outcome:
         read_shared(order)
+        loans = lending.lend(order, away=bool(spread.address))
         with executor(spread) as pool:
-            futures = {uf: pool.submit(of_state, order, uf) for uf in order.ufs}
-            return assemble(this, {uf: future.exception() or future.result() for uf, future in futures.items()})
+            futures = {uf: pool.submit(of_state, order, uf, loan) for uf, loan in loans.items()}
+            built = {uf: future.exception() or future.result() for uf, future in futures.items()}
+        return assemble(this, lending.bring_home(order, loans, built))
 
     return notify.attended(run_of(order), lambda this: pipeline.run(this, fetch, build), states=order.ufs, said=True)
 
@@ -118,9 +120,16 @@ def read_shared(order: Order) -> None:
                 staging.read(this.store, source, answer, this.cache)
 
 
-def of_state(order: Order, uf: str) -> Outcome:
-    """Build, check and publish one state from what was fetched, in its own home."""
-    this = state_of(order, uf)
+def of_state(order: Order, uf: str, loan: lending.Loan | None = None) -> Outcome:
+    """Build, check and publish one state from what was fetched, in its own home; that may be lent to this machine."""
+    if loan is not None:
+        with lending.borrowed(order, uf, loan) as this:
+            return build_in(this)
+    return build_in(state_of(order, uf))
+
+
+def build_in(this: Run) -> Outcome:
+    """The same, in the run's home."""
     (this.data / publish.RELEASES).mkdir(parents=True, exist_ok=True)
     return pipeline.run(this, fetching=lambda _: None)
 

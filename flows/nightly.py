@@ -23,7 +23,7 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settin
 from prefect.states import Cancelled, Completed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
-from flows import artifacts, notify, pipeline
+from flows import artifacts, lending, notify, pipeline
 from flows.national import Spread, assemble, cluster, distributed, of_state, read_shared
 from flows.order import Order, run_of, runs_of
 from flows.pipeline import Outcome, Run
@@ -69,9 +69,9 @@ def build(order: Order) -> Outcome:
 
 
 @task(task_run_name="build {uf}", cache_policy=NO_CACHE)
-def build_state(order: Order, uf: str) -> Outcome:
+def build_state(order: Order, uf: str, loan: lending.Loan | None) -> Outcome:
     """The same for one state of a national run, in its own home."""
-    return of_state(order, uf)
+    return of_state(order, uf, loan)
 
 
 def fetched(order: Order) -> None:
@@ -144,9 +144,11 @@ def national(
 
     def built(this: Run) -> Outcome:
         read_shared(order)
+        loans = lending.lend(order, away=bool(dask_address))
         with spread_over(Spread(runner, dask_address, workers)) as pool:
-            futures = {uf: pool.submit(build_state, {"order": order, "uf": uf}) for uf in ufs}
-            return assemble(this, {uf: future.result(raise_on_failure=False) for uf, future in futures.items()})
+            futures = {uf: pool.submit(build_state, {"order": order, "uf": uf, "loan": loans[uf]}) for uf in ufs}
+            built = {uf: future.result(raise_on_failure=False) for uf, future in futures.items()}
+        return assemble(this, lending.bring_home(order, loans, built))
 
     return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetched(order), built), order.ufs)
 

@@ -58,6 +58,7 @@ class Settings(BaseSettings):
     notify_url: Annotated[str, AfterValidator(_address)] | None = None
     lake: str | None = None  # see warehouse/lake.py
     lake_data: Path | None = None
+    share: Annotated[str, Field(pattern=r"^[a-z0-9+]+://\S*$")] | None = None  # see warehouse/share.py
 
     ibge_api: Url = "https://servicodados.ibge.gov.br/api"
     ibge_files: Url = "https://ftp.ibge.gov.br"

@@ -28,6 +28,7 @@ HOMES = {
     "requests": ("flows/*",),
     "urllib3": ("flows/*",),
     "duckdb": ("warehouse/*",),
+    "fsspec": ("warehouse/share.py",),
     "great_expectations": ("expectations/gx.py",),
     "pandas": ("expectations/*",),
     "xlsxwriter": ("warehouse/export/*",),

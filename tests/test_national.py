@@ -1,12 +1,16 @@
 """Many states at once, on two small made-up ones: what is shared, what stands in, what is published of all of them."""
 
+import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -176,25 +180,105 @@ def test_where_every_state_fails_nothing_is_published(upstream: Upstream, tmp_pa
 @pytest.mark.filterwarnings("ignore")
 def test_a_dask_worker_killed_in_the_middle_costs_nothing(copy: Path) -> None:
     pytest.importorskip("distributed")
-    for uf in ("AP", "RR"):
-        (copy / "states" / uf / "current").unlink()
-    killed = threading.Thread(target=_kill_a_worker, args=(copy,))
-    killed.start()
-    assert run(copy, "--offline", "--runner", "dask", "--workers", "2") == 0
-    killed.join()
+    unpublish(copy)
+    with killing_a_worker(copy / "states"):
+        assert run(copy, "--offline", "--runner", "dask", "--workers", "2") == 0
     assert rows(copy, "SELECT uf, is_current FROM meta.state_release ORDER BY uf") == [("AP", True), ("RR", True)]
 
 
-def _kill_a_worker(data: Path) -> None:
-    """The process that holds the first lock of a state, as soon as one is held."""
-    for _ in range(2000):
-        for uf in ("AP", "RR"):
-            with suppress(FileNotFoundError, IndexError, ValueError):
-                holder = int((data / "states" / uf / "lock").read_text(encoding="utf-8").split()[1])
-                if holder != os.getpid():
-                    os.kill(holder, signal.SIGKILL)
-                    return
+@dataclass
+class Machines:
+    """A Dask scheduler and two workers, started as one would, each with a data folder of its own."""
+
+    address: str
+    homes: list[Path]
+
+
+@pytest.fixture(scope="module")
+def machines(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    pytest.importorskip("distributed")
+    folder = tmp_path_factory.mktemp("machines")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    at, homes = folder / "scheduler.json", [folder / "one", folder / "two"]
+
+    def start(name: str, *words: str, **more: str) -> subprocess.Popen[bytes]:
+        log = (folder / f"{name}.log").open("wb")
+        command = [sys.executable, "-m", "dask", *words, "--scheduler-file", str(at), "--no-dashboard"]
+        return subprocess.Popen(command, cwd=folder, env=environment | more, stdout=log, stderr=log)
+
+    started = [start("scheduler", "scheduler", "--host", "127.0.0.1", "--port", "0")]
+    for home in homes:
+        words = ("worker", "--nthreads", "1", "--local-directory", str(folder / f"{home.name}-dask"))
+        started.append(start(home.name, *words, EMANCIPA_DATA=str(home)))
+    try:
+        yield Machines(json.loads(read_once_there(at))["address"], homes)
+    finally:
+        for process in reversed(started):
+            process.terminate()
+        for process in started:
+            process.wait(30)
+
+
+def read_once_there(path: Path) -> str:
+    for _ in range(600):
+        if path.exists() and (text := path.read_text(encoding="utf-8")):
+            return text
         time.sleep(0.05)
+    raise AssertionError(f"no {path}")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("with_share", [False, True], ids=["one data folder", "no file system in common"])
+def test_workers_of_another_s_cluster_one_of_which_is_killed(
+    machines: Machines, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_share: bool
+) -> None:
+    unpublish(copy)
+    if with_share:
+        monkeypatch.setenv("EMANCIPA_SHARE", f"file://{tmp_path}/share")
+    states = [home / "away" / "states" for home in machines.homes] if with_share else [copy / "states"]
+    words = ("--offline", "--runner", "dask", "--dask-address", machines.address)
+    with killing_a_worker(*states):
+        assert run(copy, *words) == 0
+    assert rows(copy, "SELECT uf, is_current FROM meta.state_release ORDER BY uf") == [("AP", True), ("RR", True)]
+    assert any(home.exists() for home in machines.homes) is with_share
+    before = publish.current(copy)
+    assert run(copy, *words) == 0
+    assert publish.current(copy) == before
+    for uf in ("AP", "RR"):
+        *_, (outcome, code) = rows(copy / "states" / uf, "SELECT outcome, exit_code FROM meta.run ORDER BY started_at")
+        assert (outcome, code) == ("published", 0)
+        assert len(publish.history(copy / "states" / uf)) == 2
+
+
+def unpublish(data: Path) -> None:
+    """As if the states had never been published, so that they are built again."""
+    for uf in ("AP", "RR"):
+        (data / "states" / uf / "current").unlink()
+
+
+@contextmanager
+def killing_a_worker(*states: Path) -> Iterator[None]:
+    """Kill the process that holds the first lock of a state, as soon as one is held and the work has begun."""
+    ended, killed = threading.Event(), []
+
+    def kill() -> None:
+        while not ended.wait(0.02):
+            for lock in (path for folder in states for path in folder.glob("*/lock")):
+                with suppress(IndexError, ValueError):
+                    holder = int(lock.read_text(encoding="utf-8").split()[1])
+                    if holder != os.getpid() and list(lock.parent.glob("building/*")):
+                        os.kill(holder, signal.SIGKILL)
+                        killed.append(holder)
+                        return
+
+    watching = threading.Thread(target=kill)
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watching.join()
+    assert killed
 
 
 def test_the_df_is_left_out_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:

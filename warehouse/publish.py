@@ -155,6 +155,17 @@ def publish(
 
     `reason` says why, where somebody had to (drift that was accepted); it goes into the history.
     """
+    previous = current(data)
+    target = place(data, folder, release, step=step)
+    step("record")
+    _record(data, Event(now, "published", release, previous, reason))
+    step("prune")
+    prune(data, now=now, keep=keep)
+    return target
+
+
+def place(data: Path, folder: Path, release: str, *, step: Callable[[str], object] = str) -> Path:
+    """Bring a finished folder to where readers find it; the lock must be held."""
     if leftovers := [str(path) for path in folder.rglob("*.wal")]:
         raise EmancipaError("the release is not sealed", where=", ".join(leftovers), action="run again")
     sealed(folder / DATABASE)
@@ -168,13 +179,8 @@ def publish(
     else:
         folder.rename(target)
         sync(target.parent)
-    previous = current(data)
     step("switch")
     _switch(data, release)
-    step("record")
-    _record(data, Event(now, "published", release, previous, reason))
-    step("prune")
-    prune(data, now=now, keep=keep)
     return target
 
 
@@ -226,7 +232,12 @@ def releases(data: Path) -> list[str]:
 
 def manifest(data: Path, release: str) -> dict[str, Any]:
     """The release.json of a release."""
-    path = data / RELEASES / release / MANIFEST
+    return read_manifest(data / RELEASES / release)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The release.json in a folder."""
+    path = folder / MANIFEST
     try:
         read: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

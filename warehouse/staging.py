@@ -48,10 +48,19 @@ def read(store: Store, source: Source, answer: Answer, cache: Path) -> None:
             _parsed(store, source, staged, answer, cache)
 
 
+def paths(source: Source, answer: Answer, cache: Path) -> list[Path]:
+    """Where the rows of an answer are kept, or will be: a file for every table that it feeds."""
+    return [_path(staged, answer, cache) for staged in source.tables if answer.part.startswith(staged.part)]
+
+
+def _path(staged: Staged, answer: Answer, cache: Path) -> Path:
+    key = hashlib.sha256(f"{answer.sha256} {staged.version} {staged.table!r}".encode()).hexdigest()
+    return cache / staged.table.name / f"{key[:32]}.parquet"
+
+
 def _parsed(store: Store, source: Source, staged: Staged, answer: Answer, cache: Path) -> Path:
     """The Parquet file of one answer's rows, made if it is not there."""
-    key = hashlib.sha256(f"{answer.sha256} {staged.version} {staged.table!r}".encode()).hexdigest()
-    path = cache / staged.table.name / f"{key[:32]}.parquet"
+    path = _path(staged, answer, cache)
     if path.exists():
         path.touch()
         return path

@@ -1,0 +1,90 @@
+"""Lending states to workers that share no file system with us: what each needs goes out, and its home comes back.
+
+Only where EMANCIPA_SHARE names a share, and the states are built on a cluster of another's. See warehouse/share.py.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from flows.order import Order, run_of, state_of
+from flows.pipeline import STAGING, Outcome, Run, polled
+from flows.settings import Settings, settings
+from transforms.catalog import sources
+from transforms.errors import EmancipaError
+from warehouse import publish, staging
+from warehouse.share import RAW, opened
+
+AWAY = "away"  # below a worker's data folder, so that what the machine has of its own is left alone
+
+
+@dataclass(frozen=True, slots=True)
+class Loan:
+    """What a worker takes from a share beside a state's home: names of files, relative to a data folder."""
+
+    share: str
+    files: tuple[str, ...]
+
+
+def lend(order: Order, *, away: bool) -> dict[str, Loan | None]:
+    """By state, what its worker is lent; None where it works in this very data folder."""
+    this = run_of(order)
+    if not away or (url := this.settings.share) is None:
+        return dict.fromkeys(order.ufs)
+    files = {uf: tuple(needed(state_of(order, uf))) for uf in order.ufs}
+    with opened(url) as share:
+        names = sorted({name for needs in files.values() for name in needs})
+        for below in ("raw", STAGING):
+            share.give(this.settings.data, (name for name in names if name.startswith(f"{below}/")), below=below)
+        share.give(this.settings.data, RAW)
+        for uf in order.ufs:
+            share.give_home(this.settings.data, str(state_of(order, uf).home))
+    return {uf: Loan(url, needs) for uf, needs in files.items()}
+
+
+def needed(this: Run) -> Iterator[str]:
+    """The snapshots that a state is built from, and the rows made of them: see pipeline.usable."""
+    fetched = polled(this)
+    for name, source in sources().items():
+        new = fetched.get(name)
+        good = new if new is not None and new.ok else this.store.last_good(name, this.scope.uf, this.scope.as_of)
+        for answer in good.answers if good else ():
+            paths = [this.store.path(answer.sha256), *staging.paths(source, answer, this.cache)]
+            yield from (str(path.relative_to(this.settings.data)) for path in paths if path.exists())
+
+
+@contextmanager
+def borrowed(order: Order, uf: str, loan: Loan) -> Iterator[Run]:
+    """On a worker: a state's run in a data folder of this machine, handed back however it ends."""
+    this = state_of(replace(order, data=settings().data / AWAY, inputs=None), uf)
+    data, home = this.settings.data, str(this.home)
+    with opened(loan.share) as share:
+        share.take(data, RAW, anew=True)
+        share.take(data, loan.files)
+        share.take_home(data, home, now=this.now, keep=keep(this.settings))
+    try:
+        yield this
+    finally:
+        with opened(loan.share) as share:
+            share.give_home(data, home)
+
+
+def bring_home(
+    order: Order, loans: Mapping[str, Loan | None], built: Mapping[str, Outcome | BaseException]
+) -> dict[str, Outcome | BaseException]:
+    """Take the lent homes back; what came of each state, a home that does not come back being its failure."""
+    ends = dict(built)
+    for uf, loan in loans.items():
+        if loan is not None:
+            this = state_of(order, uf)
+            try:
+                with opened(loan.share) as share:
+                    share.take_home(this.settings.data, str(this.home), now=this.now, keep=keep(this.settings))
+            except EmancipaError as error:
+                ends[uf] = error
+    return ends
+
+
+def keep(found: Settings) -> publish.Keep:
+    """What pruning leaves."""
+    return publish.Keep(found.keep_releases, found.keep_days)

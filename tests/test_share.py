@@ -1,0 +1,147 @@
+"""Handing a state's home from machine to machine through a URL: what arrives is whole, or nothing does."""
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+
+from flows.settings import settings
+from transforms.errors import EmancipaError, UsageError
+from warehouse import publish, release
+from warehouse.ledger import Ledger
+from warehouse.share import opened
+
+NOW = datetime(2026, 11, 30, 5, tzinfo=UTC)
+KEEP = publish.Keep(count=2, days=0)
+HOME = "states/ES"
+
+
+@pytest.fixture(params=["memory", "file"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    yield f"memory://{tmp_path.name}" if request.param == "memory" else f"file://{tmp_path}/share"
+    MemoryFileSystem.store.clear()
+
+
+def published(data: Path, figure: int) -> str:
+    """A release of the state with one figure, through the steps of any release."""
+    home, now = data / HOME, NOW + timedelta(days=figure)
+    with publish.lock(home, now=now), publish.building(home, now=now) as folder:
+        (folder / "export").mkdir()
+        (folder / "export" / "figures.csv").write_text(f"{figure}\n", encoding="utf-8")
+        duckdb.connect(str(folder / "emancipa.duckdb")).close()
+        hash_ = release.contents_hash(folder)
+        text = json.dumps({"uf": "ES", "fingerprint": f"inputs {figure}", "contents_hash": hash_})
+        (folder / publish.MANIFEST).write_text(text, encoding="utf-8")
+        publish.publish(home, folder, name := publish.release_id(now, hash_), now=now, keep=KEEP)
+    return name
+
+
+def give(url: str, data: Path) -> None:
+    with opened(url) as share:
+        share.give_home(data, HOME)
+
+
+def take(url: str, data: Path) -> None:
+    with opened(url) as share:
+        share.take_home(data, HOME, now=NOW, keep=KEEP)
+
+
+def test_a_home_goes_out_and_comes_back_with_what_was_made_there(url: str, tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    first = published(ours, 1)
+    give(url, ours)
+    take(url, theirs)
+    assert publish.current(theirs / HOME) == first
+    second = published(theirs, 2)
+    give(url, theirs)
+    take(url, ours)
+    assert publish.current(ours / HOME) == second
+    assert (ours / HOME / "current/export/figures.csv").read_text(encoding="utf-8") == "2\n"
+    events = publish.history(ours / HOME)
+    assert [(event.release, event.previous) for event in events] == [(first, None), (second, first)]
+    assert os.listdir(ours / HOME / "building") == []
+
+
+def test_a_home_that_has_nothing_yet_goes_out_too(url: str, tmp_path: Path) -> None:
+    published(tmp_path / "before", 1)
+    give(url, tmp_path / "before")
+    give(url, tmp_path / "ours")  # the data folder was begun anew, the share was not
+    take(url, tmp_path / "theirs")
+    assert publish.current(tmp_path / "theirs" / HOME) is None
+    assert publish.history(tmp_path / "theirs" / HOME) == []
+
+
+def test_what_was_withdrawn_from_readers_is_known_to_be(url: str, tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    first, second = published(ours, 1), published(ours, 2)
+    publish.rollback(ours / HOME, now=NOW + timedelta(days=3))
+    give(url, ours)
+    take(url, theirs)
+    assert publish.current(theirs / HOME) == first
+    assert publish.already(theirs / HOME, "inputs 2") == second
+
+
+def test_a_worker_killed_while_giving_leaves_the_last_that_was_whole(url: str, tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    first = published(ours, 1)
+    give(url, ours)
+    take(url, theirs)
+    second = published(theirs, 2)
+    with opened(url) as share:  # half of the second release, and not its name
+        share.give(theirs, [f"{HOME}/releases/{second}/release.json"])
+    take(url, ours)
+    assert publish.current(ours / HOME) == first
+    assert publish.releases(ours / HOME) == [first]
+
+
+@pytest.mark.parametrize("change", ["", "3\n", "changed\n"], ids=["empty", "of the same size", "longer"])
+def test_a_release_that_changed_on_the_way_is_refused_and_goes_out_again(url: str, tmp_path: Path, change: str) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    first = published(ours, 1)
+    give(url, ours)
+    with opened(url) as share:
+        share.fs.pipe_file(f"{share.root}/{HOME}/releases/{first}/export/figures.csv", change.encode())
+    with pytest.raises(EmancipaError, match="did not come whole"):
+        take(url, theirs)
+    assert publish.current(theirs / HOME) is None
+    if len(change) != len("1\n"):
+        give(url, ours)
+        take(url, theirs)
+        assert publish.current(theirs / HOME) == first
+
+
+def test_files_are_given_and_taken_once(url: str, tmp_path: Path) -> None:
+    ours, theirs, name = tmp_path / "ours", tmp_path / "theirs", "raw/blobs/aa/aa11"
+    (ours / name).parent.mkdir(parents=True)
+    (ours / name).write_bytes(b"bytes")
+    Ledger(ours / "raw/polls.jsonl").append(publish.Event(NOW, "published", "r"))
+    for _ in range(2):
+        with opened(url) as share:
+            share.give(ours, [name], below="raw")
+            share.give(ours, ["raw/polls.jsonl"])
+            share.take(theirs, [name])
+            share.take(theirs, ["raw/polls.jsonl"], anew=True)
+        (ours / name).chmod(0o644)
+        (ours / name).write_bytes(b"other")  # of the same size: what is named by its contents is not looked at again
+    assert (theirs / name).read_bytes() == b"bytes"
+    assert len(list(Ledger(theirs / "raw/polls.jsonl").unread())) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "says"), [("s3://bucket/emancipa", "s3fs"), ("nowhere://x", "not known"), ("file:///proc/none", "cannot")]
+)
+def test_a_share_that_cannot_be_used_says_why(url: str, says: str, tmp_path: Path) -> None:
+    published(tmp_path, 1)
+    with pytest.raises(UsageError, match=says) as told, opened(url) as share:
+        share.give_home(tmp_path, HOME)
+    assert told.value.where == "EMANCIPA_SHARE"
+
+
+def test_a_path_is_no_share(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="EMANCIPA_SHARE"):
+        settings(data=tmp_path, share="/mnt/share")
