@@ -179,7 +179,7 @@ def common_border_m(polygons: NDArray[Any], others: NDArray[Any]) -> NDArray[np.
     joined = line[1:] == line[:-1]
     start, end = coordinates[:-1][joined], coordinates[1:][joined]
     metres = GRS80.inv(*start.T, *end.T)[2]
-    return np.bincount(pair[line[1:][joined]], weights=metres, minlength=len(shared))
+    return np.bincount(pair[line[1:][joined]], weights=metres, minlength=len(shared)).astype(np.float64)
 
 
 def linked(longitude: NDArray[np.float64], latitude: NDArray[np.float64], within: float) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import polars as pl
 
-from transforms.columns import MEASURES_OF
+from transforms.columns import ENDS, MEASURES_OF
 from transforms.core.figures import FIGURES, DistrictFigures, figures
 from transforms.core.remainder import KEYS, after
 from transforms.marts.origin_result import origin_result, standing
@@ -20,8 +20,19 @@ from transforms.rules.reading import ORIGIN, Requirement, RuleSet
 from transforms.rules.reference import Reference
 
 CERTAIN, LIKELY, POSSIBLE, FAILS = 3, 2, 1, 0
-_ADDED = ("population_census", "population_estimate", "electorate_high", "urban_houses_high", "collection_high")
 _UNKNOWN = 1 << 50  # stands for a figure without a limit
+
+
+# How sure a requirement is, from its `status` and `by_value`.
+_SURE = (
+    pl.when(pl.col("status") == MET)
+    .then(CERTAIN)
+    .when((pl.col("status") == NOT_MET) | (~pl.col("by_value")).fill_null(False))
+    .then(FAILS)
+    .when("by_value")
+    .then(LIKELY)
+    .otherwise(POSSIBLE)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +67,8 @@ def viable_sets(ground: Ground, largest: int, most: int) -> tuple[pl.DataFrame, 
         going = judged.filter((pl.col("sure") < CERTAIN) & ~pl.col("lost"))
         if size == largest or going.is_empty():
             break
-        sets = _grown(_hopeful(going, largest - size, hops, ground), ground.beside)
+        going = going.filter(_hoped(going, largest - size, hops, ground) > going["sure"])
+        sets = _grown(going, ground.beside)
         if sets.height > most:
             sets, complete = _most_populous(sets, most, ground.known), False
     return pl.concat(found).drop("lost", *FIGURES), complete
@@ -84,7 +96,9 @@ def _judged(sets: pl.DataFrame, ground: Ground) -> pl.DataFrame:
     members = _members(sets)
     wide = figures(members, ["area_id"], ground.known).sort("area_id")
     verdicts = [evaluate(each, wide, ground.reference, ["area_id"]) for each in ground.rule_set.requirements]
-    rows = pl.concat(each.select("area_id", "requirement", "margin", "status", "by_value") for each in verdicts)
+    rows = pl.concat(
+        each.select("area_id", "requirement", "margin", "status", "by_value") for each in verdicts
+    ).collect()
     margin = rows.group_by("area_id").agg(pl.col("margin").min().alias("smallest_margin"))
     viable = _sure(rows).filter(pl.col("sure") > FAILS).select("area_id")
     origins = _origins(members.join(viable, on="area_id", how="semi"), ground)
@@ -104,17 +118,7 @@ def _judged(sets: pl.DataFrame, ground: Ground) -> pl.DataFrame:
 
 def _sure(rows: pl.DataFrame) -> pl.DataFrame:
     """area_id, sure: as sure as its least sure requirement."""
-    status, by_value = pl.col("status"), pl.col("by_value")
-    sure = (
-        pl.when(status == MET)
-        .then(CERTAIN)
-        .when((status == NOT_MET) | (~by_value).fill_null(False))
-        .then(FAILS)
-        .when(by_value)
-        .then(LIKELY)
-        .otherwise(POSSIBLE)
-    )
-    return rows.group_by("area_id").agg(sure.min().alias("sure"))
+    return rows.group_by("area_id").agg(_SURE.min().alias("sure"))
 
 
 def _origins(members: pl.DataFrame, ground: Ground) -> pl.DataFrame:
@@ -143,41 +147,50 @@ def _can_recover(requirement: Requirement) -> bool:
 
 
 def _hops(ground: Ground, largest: int) -> list[pl.DataFrame]:
-    """By number of steps: the most that any district within so many of each one has, of what can be added."""
-    whole = ground.known.crossings.group_by("district_code").agg(pl.col("high").max().alias("_crossing"))
+    """By number of steps: the most that any district within so many of each one can add to each of FIGURES."""
+    ends = {end: f"urban_houses_{end}" for end in ENDS}
+    crossing = ground.known.crossings.group_by("district_code").agg(pl.col(ENDS).max()).rename(ends)
     own = (
         ground.known.districts.join(ground.free.select("district_code"), on="district_code", how="semi")
-        .join(whole, on="district_code", how="left", validate="1:1")
-        .with_columns(pl.max_horizontal("urban_houses_high", "_crossing").alias("urban_houses_high"))
-        .select("district_code", pl.col(_ADDED).fill_null(_UNKNOWN))
+        .join(crossing, on="district_code", how="left", validate="1:1", suffix="_crossing")
+        .with_columns(pl.max_horizontal(name, f"{name}_crossing").alias(name) for name in ends.values())
+        .select("district_code", *(pl.col(name).fill_null(_unknown(name)) for name in FIGURES))
     )
     reach = [own]
     for _ in range(largest):
         near = ground.beside.join(reach[-1].rename({"district_code": "neighbour_code"}), on="neighbour_code")
         both = pl.concat([reach[-1], near.select(reach[-1].columns)])
-        reach.append(both.group_by("district_code").agg(pl.col(_ADDED).max()))
+        reach.append(both.group_by("district_code").agg(pl.col(FIGURES).max()))
     return reach
 
 
-def _hopeful(going: pl.DataFrame, more: int, hops: list[pl.DataFrame], ground: Ground) -> pl.DataFrame:
-    """The sets that no requirement would surely fail if each of `more` districts added the most of the neighbourhood.
+def _unknown(figure: str) -> int:
+    """What an unknown part may add: to the least there can be nothing, to all else anything."""
+    return 0 if figure.endswith("_low") else _UNKNOWN
+
+
+def _hoped(going: pl.DataFrame, more: int, hops: list[pl.DataFrame], ground: Ground) -> pl.Series:
+    """How sure the sets would be at most if each of `more` districts added the most that the neighbourhood has: one
+    that is as sure already cannot grow into one that counts.
 
     Adding people helps where they are counted and harms where a share of them is asked: both ways are tried.
     """
     members = _members(going)
-    most = members.join(hops[more], on="district_code", validate="m:1").group_by("area_id").agg(pl.col(_ADDED).max())
+    most = members.join(hops[more], on="district_code", validate="m:1").group_by("area_id").agg(pl.col(FIGURES).max())
     units = going.select(FIGURES).with_row_index("area_id").with_columns(pl.col("area_id").cast(pl.Int64))
     units = units.join(most, on="area_id", suffix="_more", validate="1:1", maintain_order="left")
-    added = {name: pl.col(name) + pl.col(f"{name}_more") * more for name in _ADDED}
-    fuller = units.with_columns(expression.alias(name) for name, expression in added.items())
-    denser = units.with_columns(added[name].alias(name) for name in _ADDED if not name.startswith("population"))
-    hope = pl.lit(True)
-    for place, requirement in enumerate(ground.rule_set.requirements):
-        for way, frame in (("fuller", fuller), ("denser", denser)):
-            status = evaluate(requirement, frame, ground.reference, [])["status"]
-            units = units.with_columns(status.alias(f"{way}{place}"))
-        hope &= (pl.col(f"fuller{place}") != NOT_MET) | (pl.col(f"denser{place}") != NOT_MET)
-    return going.filter(units.select(hope).to_series())
+    own = {name: pl.col(name).fill_null(0) if name.endswith("_low") else pl.col(name) for name in FIGURES}
+    added = {name: (own[name] + pl.col(f"{name}_more") * more).alias(name) for name in FIGURES}
+    fuller = units.with_columns(added.values())
+    denser = units.with_columns(added[name] for name in FIGURES if not name.startswith("population"))
+    sure = [
+        pl.max_horizontal(
+            evaluate(requirement, frame, ground.reference, []).select(_SURE).collect().to_series()
+            for frame in (fuller, denser)
+        )
+        for requirement in ground.rule_set.requirements
+    ]
+    return units.select(pl.min_horizontal(sure)).to_series()
 
 
 def _grown(sets: pl.DataFrame, beside: pl.DataFrame) -> pl.DataFrame:

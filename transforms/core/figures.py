@@ -44,37 +44,52 @@ class DistrictFigures:
 def figures(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) -> pl.DataFrame:
     """One row per set: its keys and FIGURES. `members`: keys and district_code, one row per district of each set."""
     key = list(keys)
-    # A set's key may itself name a município, so that of each district goes by another name here.
-    districts = known.districts.rename({"municipality_code": "_municipality"})
-    joined = members.select(*key, "district_code").join(districts, on="district_code", how="left", validate="m:1")
-    by_municipality = _by_municipality(joined, key, known)
+    joined = _joined(members, key, known)
     wide = joined.group_by(key).agg(
         total("population_census"),
         total("population_estimate"),
         _at_least("electorate_low"),
         total("electorate_value"),
+        total("collection_value"),
+    )
+    for more in (_by_municipality, _pointing_in, _houses):
+        wide = wide.join(more(joined, key, known), on=key, how="left", validate="1:1")
+    high = pl.col("electorate_high") + pl.col("_pointing").fill_null(0)
+    return wide.with_columns(high.alias("electorate_high")).select(*key, *FIGURES)
+
+
+def urban_houses(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) -> pl.DataFrame:
+    """Of FIGURES only those of the urban houses."""
+    return _houses(_joined(members, list(keys), known), list(keys), known)
+
+
+def _joined(members: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
+    # A set's key may itself name a município, so that of each district goes by another name here.
+    districts = known.districts.rename({"municipality_code": "_municipality"})
+    return members.select(*key, "district_code").join(districts, on="district_code", how="left", validate="m:1")
+
+
+def _houses(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
+    """The largest single centre of each set, whether in one of its districts or across their borders."""
+    largest = joined.group_by(key).agg(
         pl.col("urban_houses_low").max(),
         _greatest("urban_houses_value"),
         pl.when(pl.col("clustered").all())
         .then(_greatest("urban_houses_high"))
         .otherwise(total("urban_houses_high"))
         .alias("urban_houses_high"),
-        total("collection_value"),
     )
-    wide = wide.join(by_municipality, on=key, how="left", validate="1:1")
-    wide = wide.join(_pointing_in(joined, key, known), on=key, how="left", validate="1:1")
-    wide = wide.join(_crossings(joined, key, known), on=key, how="left", validate="1:1")
-    return wide.with_columns(
-        (pl.col("electorate_high") + pl.col("_pointing").fill_null(0)).alias("electorate_high"),
+    # Unknown stays unknown: a known cluster is no limit to what the other districts may have.
+    return largest.join(_crossings(joined, key, known), on=key, how="left", validate="1:1").select(
+        *key,
         pl.max_horizontal("urban_houses_low", "_crossing_low").alias("urban_houses_low"),
-        # Unknown stays unknown: a known cluster is no limit to what the other districts may have.
         *(
             pl.when(pl.col(f"urban_houses_{end}").is_not_null())
             .then(pl.max_horizontal(f"urban_houses_{end}", f"_crossing_{end}"))
             .alias(f"urban_houses_{end}")
             for end in ("value", "high")
         ),
-    ).select(*key, *FIGURES)
+    )
 
 
 def shown(measure: str) -> list[pl.Expr]:

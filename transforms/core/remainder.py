@@ -8,7 +8,7 @@ import polars as pl
 
 from transforms.columns import ENDS
 from transforms.core.area_measure import certify
-from transforms.core.figures import COLUMNS, FIGURES, DistrictFigures, figures
+from transforms.core.figures import COLUMNS, FIGURES, DistrictFigures, figures, urban_houses
 from transforms.exact import cents
 
 KEYS = ["area_id", "municipality_code"]
@@ -18,7 +18,7 @@ _HOUSES = COLUMNS["urban_houses"]
 def before(municipality: pl.DataFrame, known: DistrictFigures) -> pl.DataFrame:
     """One row per município: its FIGURES as they stand."""
     members = known.districts.select("municipality_code", "district_code")
-    houses = figures(members, ["municipality_code"], known).select("municipality_code", *_HOUSES)
+    houses = urban_houses(members, ["municipality_code"], known)
     totals = municipality.select(
         "municipality_code",
         "population_census",
@@ -47,7 +47,6 @@ def after(taken: pl.DataFrame, members: pl.DataFrame, origin: pl.DataFrame, know
         .join(known.districts.select("municipality_code", "district_code"), on="municipality_code", validate="m:m")
         .join(members.select("area_id", "district_code"), on=["area_id", "district_code"], how="anti")
     )
-    houses = figures(rest, KEYS, known).select(*KEYS, *_HOUSES)
     whole = origin.select("municipality_code", pl.exclude("municipality_code", *_HOUSES).name.prefix("_"))
     joined = taken.join(whole, on="municipality_code", how="left", validate="m:1")
 
@@ -55,7 +54,7 @@ def after(taken: pl.DataFrame, members: pl.DataFrame, origin: pl.DataFrame, know
         (pl.col(f"_{name}") - pl.col(leaving)).clip(lower_bound=0).alias(name) for name, leaving in _LEAVES.items()
     ]
     subtracted = joined.select(*KEYS, *remaining)
-    return subtracted.join(houses, on=KEYS, how="left", validate="1:1").select(*KEYS, *FIGURES)
+    return subtracted.join(urban_houses(rest, KEYS, known), on=KEYS, how="left", validate="1:1").select(*KEYS, *FIGURES)
 
 
 # What the remainder lacks of each total: at least it has what is left if the area has the most it can, and so on.

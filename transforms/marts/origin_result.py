@@ -82,12 +82,12 @@ def origin_result(
     if not found:
         return pl.DataFrame(schema=TABLE.schema | _MORE)
     named = pl.concat(found).join(
-        municipality.select("municipality_code", "municipality_name"),
+        municipality.lazy().select("municipality_code", "municipality_name"),
         on="municipality_code",
         how="left",
         validate="m:1",
     )
-    return named.with_columns(pl.lit(rule_set.id).alias("rule_set")).select(names).sort(TABLE.key)
+    return named.with_columns(pl.lit(rule_set.id).alias("rule_set")).select(names).sort(TABLE.key).collect()
 
 
 def _verdict(before: pl.Expr, after: pl.Expr) -> pl.Expr:

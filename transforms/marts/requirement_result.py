@@ -83,7 +83,7 @@ def requirement_result(
     """`areas`: area_id and FIGURES of every area that must meet requirements; `origins`: see marts.origin_result."""
     judged = []
     for requirement in rule_set.requirements:
-        rows = evaluate(requirement, areas, reference, ["area_id"])
+        rows = evaluate(requirement, areas, reference, ["area_id"]).collect()
         words = _words(area_measure, MEASURES_OF.get(requirement.measure, ()))
         rows = rows.join(words, on="area_id", how="left", validate="1:1")
         judged.append(

@@ -221,9 +221,11 @@ def _rests_on(requirement: Requirement, what: str, bases: Sequence[Basis]) -> pl
     return pl.when(pl.sum_horizontal(has) == 1).then(pl.format("rests on the {} alone", which)).otherwise(pl.lit(""))
 
 
-def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference, keys: Sequence[str]) -> pl.DataFrame:
+def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference, keys: Sequence[str]) -> pl.LazyFrame:
     """One row per unit: keys, requirement, low, value, high, threshold, comparison, unit, margin, status, by_value,
     reason. `by_value` tells whether the value alone passes (null where there is none).
+
+    Lazy: who wants some of these columns only, of thousands of sets, does not pay for the others.
     """
     what, bases = judged_on(requirement, reference)
     known = requirement.measure in SCALE
@@ -231,7 +233,7 @@ def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference
     verdicts = [pl.col(f"_on_{basis.name}") for basis in bases] or [pl.lit(None, dtype=pl.String)]
     least, most = pl.min_horizontal(verdicts), pl.max_horizontal(verdicts)
     status = pl.when(least == most).then(least).otherwise(pl.lit(UNDETERMINED))
-    judged = units.with_columns(basis.status.alias(f"_on_{basis.name}") for basis in bases)
+    judged = units.lazy().with_columns(basis.status.alias(f"_on_{basis.name}") for basis in bases)
     return judged.with_columns(status.alias("_status")).select(
         *keys,
         pl.lit(requirement.name).alias("requirement"),
