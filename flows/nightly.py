@@ -20,7 +20,7 @@ from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.flows import Flow
 from prefect.futures import wait
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
-from prefect.states import Cancelled, Completed
+from prefect.states import Cancelled, Completed, Crashed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows import artifacts, lending, notify, pipeline
@@ -77,6 +77,8 @@ def build_state(order: Order, uf: str, loan: lending.Loan | None) -> Outcome:
 def fetched(order: Order) -> None:
     """Every source, each in a task of its own; all are waited for, whatever comes of them."""
     scheduled = runtime.deployment.id is not None  # by hand, one tries again oneself
+    if scheduled:
+        recorded(bury, run_of(order))
     asking = fetch.with_options(retries=len(RETRY_AFTER) if scheduled else 0, retry_delay_seconds=list(RETRY_AFTER))
     wait([asking.submit(order, source) for source in run_of(order).wanted])
 
@@ -183,7 +185,7 @@ def recorded(make: Callable[..., None], *what: object) -> None:
     try:
         make(*what)
     except Exception as error:  # noqa: BLE001 a record that cannot be kept changes no result
-        get_run_logger().warning("artifacts were not kept: %s", error)
+        get_run_logger().warning("not recorded: %s: %s", make.__name__, error)
 
 
 def night() -> date | None:
@@ -194,23 +196,38 @@ def night() -> date | None:
 
 def superseded() -> State[Any] | None:
     """After an outage every missed run is late at once: only the newest has a point, the others end here."""
-    deployment, due = runtime.deployment.id, runtime.flow_run.scheduled_start_time
-    if not deployment:
+    due, now = runtime.flow_run.scheduled_start_time, datetime.now(UTC)
+    if not runtime.deployment.id:
         return None
-    missed = filters.FlowRunFilter(
-        deployment_id=filters.FlowRunFilterDeploymentId(any_=[deployment]),
-        state=filters.FlowRunFilterState(type=filters.FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
-        next_scheduled_start_time=filters.FlowRunFilterNextScheduledStartTime(
-            after_=due,
-            before_=datetime.now(UTC),  # type: ignore[arg-type]
-        ),
-    )
-    with get_client(sync_client=True) as client:
-        times = [run.next_scheduled_start_time for run in client.read_flow_runs(flow_run_filter=missed)]
-    later = max((time for time in times if time and time > due), default=None)
+    between = filters.FlowRunFilterNextScheduledStartTime(after_=due, before_=now)  # type: ignore[arg-type]
+    missed = (run.next_scheduled_start_time for run in siblings(StateType.SCHEDULED, next_scheduled_start_time=between))
+    later = max((time for time in missed if time and time > due), default=None)
     if later is None:
         return None
     return Completed(name="Superseded", message=f"the run of {later.astimezone(BRASILIA):%Y-%m-%d %H:%M} does it")
+
+
+def bury(this: Run) -> None:
+    """A run that went down with its machine says for ever that it runs: whoever holds the lock now knows better."""
+    dead = [run for run in siblings(StateType.RUNNING, StateType.PENDING) if str(run.id) != runtime.flow_run.id]
+    with get_client(sync_client=True) as client:
+        for run in dead:
+            begun = (run.start_time or this.now).astimezone(BRASILIA)
+            gone: State[Any] = Crashed(
+                message=f"the run of {begun:%Y-%m-%d %H:%M} ended without a word, its machine with it"
+            )
+            client.set_flow_run_state(run.id, gone)
+            crashed(None, run, gone)
+
+
+def siblings(*types: StateType, **more: Any) -> list[FlowRun]:
+    """The runs of this run's deployment, it among them, that are in such a state."""
+    deployment = filters.FlowRunFilterDeploymentId(any_=[runtime.deployment.id])
+    state = filters.FlowRunFilterState(type=filters.FlowRunFilterStateType(any_=list(types)))
+    with get_client(sync_client=True) as client:
+        return client.read_flow_runs(
+            flow_run_filter=filters.FlowRunFilter(deployment_id=deployment, state=state, **more)
+        )
 
 
 def as_flow(run: Flow[..., Any], order: Order, **more: Any) -> Outcome:

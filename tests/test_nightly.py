@@ -24,13 +24,13 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
-from prefect.states import Crashed, Failed, Scheduled
+from prefect.states import Crashed, Failed, Running, Scheduled
 from prefect.testing.utilities import prefect_test_harness
 
 from flows import nightly as flows
 from flows import serve
 from flows.cli import call
-from flows.nightly import build, build_state, fetch, may_pass, national, night, nightly, superseded
+from flows.nightly import build, build_state, bury, fetch, may_pass, national, night, nightly, superseded
 from flows.order import Order, run_of
 from tests.upstream import Upstream
 from transforms.errors import SourceUnavailable, UsageError
@@ -312,6 +312,25 @@ def test_of_a_killed_run_whoever_watched_it_tells(tmp_path: Path) -> None:
     for hook in nightly.on_crashed_hooks:
         hook(flow=nightly, flow_run=run, state=state)
     assert "ES: the run crashed: Process exited" in (tmp_path / "notified.jsonl").read_text(encoding="utf-8")
+
+
+def test_a_run_that_went_down_with_its_machine_is_marked_and_told_by_the_next(
+    prefect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with get_client(sync_client=True) as client:
+        flow_id = client.create_flow_from_name(f"machine {uuid.uuid4()}")
+        words = {"uf": "ES", "data": str(tmp_path), "rules": []}
+        deployment = client.create_deployment(flow_id=flow_id, name="nightly", parameters=words)
+        states: tuple[State[Any], ...] = (Running(), Running(), Scheduled(scheduled_time=datetime.now(UTC)))
+        dead, ours, late = (client.create_flow_run_from_deployment(deployment, state=state).id for state in states)
+        monkeypatch.setattr(runtime.deployment, "id", str(deployment), raising=False)
+        monkeypatch.setattr(runtime.flow_run, "id", str(ours), raising=False)
+        for _ in range(2):
+            bury(run_of(Order(uf="ES", data=tmp_path)))
+        found = [client.read_flow_run(run).state_name for run in (dead, ours, late)]
+    assert found == ["Crashed", "Running", "Scheduled"]
+    (told,) = (tmp_path / "notified.jsonl").read_text(encoding="utf-8").splitlines()
+    assert "ES: the run crashed: the run of" in told
 
 
 def test_a_schedule_needs_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
