@@ -15,11 +15,12 @@ import pytest
 import shapely
 from pyproj import Geod
 
+from flows import rule_files
 from flows.cli import call
 from tests.assembly import Released, minas, sample
 from transforms import geometry
 from warehouse.export.csv import assembly
-from warehouse.export.dossier.contents import long_day
+from warehouse.export.dossier.contents import law, long_day
 from warehouse.export.dossier.drawing import Free
 from warehouse.export.dossier.limits import VERTICES, Limits, azimuth, degrees, limits, scale_at
 
@@ -216,3 +217,19 @@ def test_days_are_written_in_words() -> None:
         "1º de janeiro de 2027",
         "30 de novembro de 2026",
     ]
+
+
+def test_it_cites_the_law_it_was_made_under() -> None:
+    lc, mg = (file.rule_set for file in rule_files.read(["lc_1_1967", "mg_lc_37_1995"]))
+    assert law(lc) == {
+        "basis": "Lei Complementar nº 1, de 9 de novembro de 1967, art. 2º, § 3º",
+        "days": 60,
+        "origin": "art. 2º, § 1º",
+        "limits": "art. 8º",
+    }
+    assert law(mg) == {
+        "basis": "Lei Complementar do Estado de Minas Gerais nº 37, de 18 de janeiro de 1995",
+        "days": 0,
+        "origin": "",
+        "limits": "",
+    }

@@ -21,7 +21,6 @@ from warehouse.export.page.sheets import Notes, Row, parts, rankings, rows
 from warehouse.export.portuguese import VOCABULARY, days_told, sentence
 from warehouse.release import short_id
 
-DAYS_TO_ANSWER = 60  # art. 2º, § 3º
 MONTHS = "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split()
 
 
@@ -89,6 +88,7 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
             "conflicts": [_name(this, id_) for id_ in parts(area["same_origin_conflict"])],
         },
         "rule": {"title": rule_set.title, "citation": rule_set.citation},
+        "law": law(rule_set),
         "requirements": [_requirement(row, rule_set) for row in area["requirements"]],
         "origins": [
             {"name": key[1], "code": key[0], "rows": [_origin(row) for row in told]} for key, told in area["origins"]
@@ -110,7 +110,6 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
         ],
         "petitions": petitions(this),
         "requests": requests(area, rule_set),
-        "days": DAYS_TO_ANSWER,
         "limits": None if found is None else _limits_told(found),
         "procedure": procedure(area, rule_set, as_of),
         "files": [
@@ -128,6 +127,17 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
             "Programa": manifest["code"],
             **{f"Regra {each['id']}": each["sha256"] for each in manifest["rule_sets"] if each["id"] == rule_set.id},
         },
+    }
+
+
+def law(rule_set: RuleSet) -> dict[str, Any]:
+    """By what the assembly asks, within how many days (0: the law does not say), and the articles cited; "" for none."""
+    information, limits_ = (rule_set.procedure.get(name, {}) for name in ("information", "limits"))
+    return {
+        "basis": ", ".join(filter(None, [rule_set.citation, information.get("article")])),
+        "days": information.get("days", 0),
+        "origin": rule_set.origin.article if rule_set.origin else "",
+        "limits": limits_.get("article", ""),
     }
 
 
