@@ -131,7 +131,7 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
 
 
 def law(rule_set: RuleSet) -> dict[str, Any]:
-    """By what the assembly asks, within how many days (0: the law does not say), and the articles cited; "" for none."""
+    """By what law the assembly asks, within how many days (0: it does not say), and the articles cited ("": none)."""
     information, limits_ = (rule_set.procedure.get(name, {}) for name in ("information", "limits"))
     return {
         "basis": ", ".join(filter(None, [rule_set.citation, information.get("article")])),
