@@ -273,7 +273,7 @@ def test_the_dictionarys_name_of_the_type_is_read_too() -> None:
 def test_batches_do_not_change_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [address(LATITUDE=f"-20.{number % 7:03}5") for number in range(200)]
     whole = cells(*rows)
-    monkeypatch.setattr(ibge_addresses, "BLOCK", 1000)
+    monkeypatch.setattr(ibge_addresses, "PIECE", 20)
     monkeypatch.setattr(ibge_addresses, "COMPACT_ROWS", 5)
     assert cells(*rows).equals(whole)
     assert whole["houses"].sum() == 200
@@ -284,6 +284,8 @@ def test_an_address_list_of_another_layout_or_empty_is_refused() -> None:
         cells(["1"], header=["COD_UNICO_ENDERECO"])
     with pytest.raises(SourceUnsound, match="no address"):
         cells()
+    with pytest.raises(SourceChanged, match="a line of more than"):
+        cells(["X" * 20_000_000])
 
 
 def test_the_sample_addresses_join_the_sectors_without_their_letter() -> None:

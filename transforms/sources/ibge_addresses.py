@@ -8,6 +8,7 @@ is absent, never zero.
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from itertools import chain, islice
 from typing import BinaryIO
 
@@ -48,7 +49,7 @@ _SCHEMA: dict[str, pl.DataType] = dict.fromkeys([*_HEADER, _TYPES[0]], pl.String
 DWELLING = 1  # COD_ESPECIE: private dwelling
 HOUSE_TYPES = (101, 102)  # house; house in a row or a condominium
 ESTABLISHMENTS = (4, 5, 6, 8)  # teaching, health, other purposes, religious
-PIECE, PIECES = 1 << 20, 8  # bytes unpacked at a time; how many make a block
+PIECE, PIECES = 2 << 20, 8  # bytes unpacked at a time; how many make a block
 CELLS_PER_DEGREE = 1000
 MICRO = 1_000_000  # coordinates are summed as whole millionths of a degree: the same in whatever order
 COMPACT_ROWS = 2_000_000
@@ -135,17 +136,18 @@ def _blocks(member: BinaryIO) -> Iterator[pl.DataFrame]:
 def _lines(member: BinaryIO) -> Iterator[bytes]:
     """Whole lines, PIECES × PIECE bytes at a time, without the end of the last.
 
-    Small pieces, joined once: the allocator hands blocks of many megabytes back to the system each time, and fetching
-    their pages anew costs half as much as unpacking.
+    Small pieces, joined once and let go: what is larger, or more at a time, the allocator hands back to the system,
+    and fetching the pages anew costs half as much as unpacking.
     """
     left = b""
     while pieces := list(islice(iter(lambda: member.read(PIECE), b""), PIECES)):
         whole, end, rest = pieces[-1].rpartition(b"\n")
         lines = b"".join([left, *pieces[:-1], whole])
+        pieces.clear()
         if end:
             yield lines
         left = rest if end else lines + rest
-        if len(left) > LONGEST_LINE:
+        if len(rest) > LONGEST_LINE:
             raise SourceChanged(f"a line of more than {LONGEST_LINE} bytes: not delimited text", where=NAME)
     if left:
         yield left
@@ -166,7 +168,7 @@ def _ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
 def _read(lines: bytes, line: int) -> pl.DataFrame:
     """Whole lines, the first of which is `line` of the file. Decimal marks are those of the first."""
     where = f"{NAME}, from line {line}"
-    latitude = lines.partition(b"\n")[0].split(b";")[_HEADER.index("LATITUDE") : _HEADER.index("LONGITUDE")]
+    latitude = BytesIO(lines).readline().split(b";")[_HEADER.index("LATITUDE") : _HEADER.index("LONGITUDE")]
     try:
         rows = pl.scan_csv(
             lines,
@@ -200,28 +202,23 @@ def _counted(block: pl.DataFrame) -> pl.DataFrame:
         (pl.col(name) * MICRO).round().cast(pl.Int64).alias(axis)
         for axis, name in (("_y", "latitude"), ("_x", "longitude"))
     ]
-    counted = (
+    placed = pl.col("house") & pl.col("_y").is_not_null() & pl.col("_x").is_not_null()
+    cell = [(pl.col(f"_{axis}") // (MICRO // CELLS_PER_DEGREE)).fill_null(0).alias(f"cell_{axis}") for axis in "yx"]
+    counts = (
         block.lazy()
         .filter(house | establishment)
+        .select(pl.col("sector_code").str.head(15).cast(pl.Int64), *micro, house=house, other=establishment)
         .select(
-            pl.col("sector_code").str.head(15).cast(pl.Int64), house.alias("house"), establishment.alias("other"), *micro
+            "sector_code",
+            *cell,
+            pl.col("house").cast(pl.Int64).alias("houses"),
+            pl.col("other").cast(pl.Int64).alias("establishments"),
+            *(pl.when(placed).then(axis).otherwise(0).alias(axis) for axis in ("_y", "_x")),
+            placed.cast(pl.Int64).alias("_placed"),
         )
     )
-    placed = pl.col("house") & pl.col("_y").is_not_null() & pl.col("_x").is_not_null()
     with understood(NAME):
-        return _by_cell(
-            counted.select(
-                "sector_code",
-                *(
-                    (pl.col(f"_{axis}") // (MICRO // CELLS_PER_DEGREE)).fill_null(0).alias(f"cell_{axis}")
-                    for axis in "yx"
-                ),
-                pl.col("house").cast(pl.Int64).alias("houses"),
-                pl.col("other").cast(pl.Int64).alias("establishments"),
-                *(pl.when(placed).then(axis).otherwise(0).alias(axis) for axis in ("_y", "_x")),
-                placed.cast(pl.Int64).alias("_placed"),
-            )
-        )
+        return _by_cell(counts)
 
 
 def _summed(frames: Iterator[pl.DataFrame]) -> pl.DataFrame:
