@@ -88,20 +88,23 @@ def urban_cluster_district(
     of_state = districts.lazy().select("district_code")
     counted = sectors.join(of_state, on="district_code", how="semi")
     urban = _urban(counted, houses)
-    cells = (
-        addresses.with_columns(pl.col("sector_code").str.head(9).alias("district_code"))
+    of_sector = (
+        addresses.group_by("sector_code")
+        .agg(pl.col("houses").sum().alias("listed"))
+        .with_columns(pl.col("sector_code").str.head(9).alias("district_code"))
         .join(of_state, on="district_code", how="semi")
         .collect()
     )
     placed = (
-        cells.filter(pl.col("houses") > 0)
+        addresses.filter(pl.col("houses") > 0)
         .drop_nulls("longitude")
-        .join(urban, on="sector_code", how="semi")
+        .join(urban.lazy(), on="sector_code", how="semi")
         .sort("sector_code", "cell_y", "cell_x")
+        .collect()
     )
-    listed = urban.join(placed, on="district_code", how="semi")
-    adrift = _adrift(cells, placed, listed, counted.select("sector_code").collect())
-    parts = [_by_address(cells, placed, listed, adrift)]
+    listed = urban.join(of_sector.join(placed, on="sector_code", how="semi"), on="district_code", how="semi")
+    adrift = _adrift(of_sector, placed, listed, counted.select("sector_code").collect())
+    parts = [_by_address(of_sector, placed, listed, adrift)]
     rest = urban.join(listed, on="sector_code", how="anti")
     mesh = sector_mesh.join(rest.lazy(), on="sector_code", how="semi").sort("sector_code").collect()
     unmapped = rest.join(rest.join(mesh, on="sector_code", how="anti"), on="district_code", how="semi")
@@ -129,32 +132,34 @@ def _urban(sectors: pl.LazyFrame, houses: pl.LazyFrame) -> pl.DataFrame:
     )
 
 
-def _adrift(cells: pl.DataFrame, placed: pl.DataFrame, urban: pl.DataFrame, sectors: pl.DataFrame) -> pl.DataFrame:
+def _adrift(of_sector: pl.DataFrame, placed: pl.DataFrame, urban: pl.DataFrame, sectors: pl.DataFrame) -> pl.DataFrame:
     """Houses that may be in any centre of their district, at most: district_code, adrift.
 
     Dwellings of urban sectors of which no house is placed (but not where the list has the sector, without a house,
-    and the census none either), and houses that the list has in sectors that the census does not.
+    and the census none either), and houses that the list has (`of_sector`) in sectors that the census does not.
     """
-    houses = cells.group_by("sector_code").agg(pl.col("houses").sum().alias("listed"))
     houseless = (pl.col("listed") == 0) & (pl.col("known") == 0)
     missing = (
         urban.join(placed, on="sector_code", how="anti")
-        .join(houses, on="sector_code", how="left", validate="1:1")
+        .join(of_sector, on="sector_code", how="left", validate="1:1")
         .filter(~houseless.fill_null(value=False))
     )
-    stray = cells.join(sectors, on="sector_code", how="anti")
-    both = [missing.select("district_code", adrift="dwellings"), stray.select("district_code", adrift="houses")]
+    stray = of_sector.join(sectors, on="sector_code", how="anti")
+    both = [missing.select("district_code", adrift="dwellings"), stray.select("district_code", adrift="listed")]
     return pl.concat(both).group_by("district_code").agg(pl.col("adrift").sum())
 
 
-def _by_address(cells: pl.DataFrame, placed: pl.DataFrame, urban: pl.DataFrame, adrift: pl.DataFrame) -> pl.DataFrame:
-    """Centres of houses near each other: `placed` are the cells with a point in `urban` sectors."""
+def _by_address(
+    of_sector: pl.DataFrame, placed: pl.DataFrame, urban: pl.DataFrame, adrift: pl.DataFrame
+) -> pl.DataFrame:
+    """Centres of houses near each other: `placed` are the cells with a point in `urban` sectors, `of_sector` all
+    houses of the list by sector.
+    """
     group = geometry.linked(placed["longitude"].to_numpy(), placed["latitude"].to_numpy(), REACH_M)
     placed = placed.with_columns(group=pl.Series(group, dtype=pl.Int64))
     first = placed.unique("group", keep="first", maintain_order=True)
     turn = pl.col("sector_code").cum_count().over("sector_code")
     name = pl.when(turn == 1).then("sector_code").otherwise(pl.format("{}-{}", "sector_code", turn))
-    of_sector = cells.group_by("sector_code").agg(pl.col("houses").sum().alias("total"))
     sectors = (
         placed.join(first.select("group", cluster_id=name), on="group", validate="m:1")
         .group_by("cluster_id", "sector_code")
@@ -162,11 +167,11 @@ def _by_address(cells: pl.DataFrame, placed: pl.DataFrame, urban: pl.DataFrame, 
             pl.col("houses").sum().alias("inside"),
             *((pl.col(axis) * pl.col("houses")).sum().alias(axis) for axis in ("latitude", "longitude")),
         )
-        .join(of_sector, on="sector_code", validate="m:1")
+        .join(of_sector.select("sector_code", "listed"), on="sector_code", validate="m:1")
         .join(urban, on="sector_code", validate="m:1")
         .sort("cluster_id", "sector_code")
     )
-    whole = pl.col("inside") == pl.col("total")
+    whole = pl.col("inside") == pl.col("listed")
     value = pl.col("inside").sum()
     centres = sectors.group_by("cluster_id", "district_code").agg(
         pl.min_horizontal(pl.col("known").filter(whole).sum(), value).alias("low"),
