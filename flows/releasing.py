@@ -81,7 +81,7 @@ def publish_release(
         whole={coverage.CROSSWALK: frames[coverage.CROSSWALK]},
         through=published_through(of, frames),
         warnings=warnings,
-        map=begin_map(frames),
+        map=begin_page(frames),
     )
     return replace(seal(making), stale=stale(this, polled), warnings=tuple(warnings))
 
@@ -92,8 +92,10 @@ def seal(making: Making) -> Outcome:
     with publish.building(this.data, now=this.now) as folder:
         asked = findings(making, folder / DATABASE)
         fresh = meta.SOURCE_FRESHNESS.frame(freshness(this.store, making.sources, this.now, making.uf, making.through))
-        results = check(making, folder, fresh, asked)
-        write_copies(making, folder)
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="copies") as pool:
+            copies = pool.submit(write_copies, making, folder)  # while the judge judges; if it refuses, for nothing
+            results = check(making, folder, fresh, asked)
+            copies.result()
         hash_ = release.contents_hash(folder)
         release_id = publish.release_id(this.now, hash_)
         facts = about_itself(making, release_id, results, fresh)
@@ -147,9 +149,9 @@ def write_copies(making: Making, folder: Path) -> None:
     datapackage.write(export, making.content, making.sources, notice)
 
 
-def begin_map(frames: Mapping[str, pl.LazyFrame]) -> "Future[Map | None]":
-    """Start to draw the state's districts: seconds for the largest states, and nothing waits for it but the page."""
-    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="map")
+def begin_page(frames: Mapping[str, pl.LazyFrame]) -> "Future[Map | None]":
+    """Start what only the page waits for: the map, seconds for the largest states, and its template."""
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page")
     try:
         return pool.submit(_map, frames["staging.ibge_district_mesh__district"])
     finally:
@@ -157,8 +159,10 @@ def begin_map(frames: Mapping[str, pl.LazyFrame]) -> "Future[Map | None]":
 
 
 def _map(mesh: pl.LazyFrame) -> "Map | None":
-    from warehouse.export.page.atlas import drawn  # noqa: PLC0415  slow to import, and a national release has none
+    from warehouse.export import page  # noqa: PLC0415  slow to import, and a national release has none
+    from warehouse.export.page.atlas import drawn  # noqa: PLC0415
 
+    page.template()
     return drawn(mesh.collect())
 
 

@@ -72,7 +72,7 @@ def page(
     places, clusters = sheets.evidence(tables)
     packed = len(found) > 1 and sum(len(ranking.areas) for ranking in found) > READABLE
     style, script = _packaged("page.css"), _packaged("page.js")
-    text: str = _template().render(
+    text: str = template().render(
         style=Markup(style),  # noqa: S704  the package's own
         script=Markup(script),  # noqa: S704
         style_hash=_hash(style),
@@ -122,7 +122,8 @@ def page(
 
 
 @cache
-def _template() -> Any:
+def template() -> Any:
+    """The page's, compiled: as long as filling it takes for a small state, so that a run begins with it early."""
     environment = Environment(
         autoescape=True,
         trim_blocks=True,
