@@ -1,19 +1,18 @@
 """index.html in a browser: found, filtered, sorted, opened from the map, in both languages, without asking anybody."""
 
+import math
+import re
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
-from tests.assembly import minas, sample
-from tests.test_page import MANIFEST
-from warehouse.export.page import page
-from warehouse.export.page.atlas import drawn
+from tests.assembly import large_page, sample
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium")
+OTHERS = "mg_lc_37_1995", "plp_137_2015"
 DESKTOP, PHONE = ViewportSize(width=1280, height=900), ViewportSize(width=390, height=844)
 
 
@@ -27,10 +26,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    tables, mesh, rule_sets = minas()
-    path: Path = tmp_path_factory.mktemp("minas") / "index.html"
-    path.write_text(page(tables, MANIFEST, rule_sets, drawn(mesh)), encoding="utf-8")
-    return {"sample": f"file://{sample().folder}/export/index.html", "minas": f"file://{path}"}
+    found = {"sample": sample().folder / "export" / "index.html"}
+    for name, others in {"minas": (), "three rule sets": OTHERS}.items():
+        found[name] = tmp_path_factory.mktemp("minas") / "index.html"
+        found[name].write_text(large_page(*others), encoding="utf-8")
+    return {name: f"file://{path}" for name, path in found.items()}
 
 
 @pytest.fixture(
@@ -168,6 +168,61 @@ def test_the_map_is_zoomed_and_coloured_by_requirement(opened: Page) -> None:
     opened.select_option("#paint", label="Eleitorado")
     assert opened.locator("#map g path.met").count() > 0
     expect(opened.locator(".legend li").first).to_have_text("atende")
+
+
+def test_other_rule_sets_of_a_large_state_are_unpacked_when_asked_for(
+    browser: Browser, addresses: dict[str, str]
+) -> None:
+    found, said = browser.new_page(), list[str]()
+    found.on("console", lambda message: said.append(message.text))
+    found.on("pageerror", lambda error: said.append(str(error)))
+    found.goto(addresses["three rule sets"])
+    first = found.locator(".ranking tbody a").first.inner_text()
+    found.click("#language")
+    found.select_option("#rule", "plp_137_2015")
+    table = found.locator(".scroll[data-rule=plp_137_2015] .ranking")
+    expect(table).to_be_visible()
+    expect(table.locator("thead")).to_contain_text("buildings")
+    expect(found.locator(".tiles:visible")).to_have_attribute("data-rule", "plp_137_2015")
+    expect(found.locator("#pending > div:visible")).to_have_attribute("data-rule", "plp_137_2015")
+    ranks = table.locator("tbody td:first-child").all_inner_texts()
+    assert len(ranks) == 964
+    assert ranks == sorted(ranks, key=int)
+    found.click("#language")
+    expect(table.locator("thead")).to_contain_text("imóveis")
+    table.locator("tbody a").first.click()
+    expect(found.locator("dialog .tests:visible caption")).to_have_count(1)
+    expect(found.locator("dialog section:visible")).to_have_attribute("data-rule", "plp_137_2015")
+    expect(found.locator("dialog details")).to_have_count(1)
+    found.click("#close")
+    found.select_option("#rule", "lc_1_1967")
+    assert found.locator(".ranking:visible tbody a").first.inner_text() == first
+    found.locator(".ranking:visible tbody a").first.click()
+    expect(found.locator("dialog .origin:visible")).to_have_count(1)
+    assert said == []
+    found.close()
+
+
+def test_each_requirement_has_a_bar_from_its_least_to_its_most(opened: Page) -> None:
+    opened.locator(".ranking tbody a").first.click()
+    for row in opened.locator("dialog .tests tbody tr:has(svg)").all():
+        value, between, limit = (figure(text) for text in row.locator("td").all_inner_texts()[:3])
+        drawn = (row.locator("path").get_attribute("d") or "").replace("H", " H").replace("M", " M").split()
+        low, high = spot(between[0], limit[0]), spot(between[-1], limit[0])
+        expected = [f"M{low}", "5", f"H{max(high, low + 1)}"]
+        expected += [f"M{spot(value[0], limit[0])}", "1V9"] if value else []
+        assert drawn == expected
+    assert opened.locator("dialog .tests svg").count() > 0
+
+
+def figure(text: str) -> list[float]:
+    return [float(told.replace(".", "").replace(",", ".")) for told in re.findall(r"\d[\d.,]*", text)]
+
+
+def spot(figure: float, threshold: float) -> int:
+    """The threshold in the middle of a bar of a hundred, a sixth of it for each doubling."""
+    doublings = math.log2(figure / threshold) if figure else -3
+    return math.floor(50 + 50 * max(-1.0, min(1.0, doublings / 3)) + 0.5)
 
 
 def test_nothing_is_wider_than_the_window(opened: Page) -> None:
