@@ -106,6 +106,20 @@ def test_a_state_without_its_estimate_is_judged_by_the_census() -> None:
     assert (row["status"], row["reason"]) == (NOT_MET, "rests on the census alone")
 
 
+def test_a_requirement_that_another_measure_meets_says_which() -> None:
+    own = law(
+        'measure = "population"\nany_of = [{ comparison = "at_least", threshold = "5000" }, '
+        '{ measure = "electorate", comparison = "at_least", threshold = "1800" }]'
+    )
+    for people, voters, expected in (
+        (4_000, 1_800, (MET, "met by its electorate")),
+        (5_000, 1_800, (MET, "")),
+        (4_000, 1_799, (NOT_MET, "")),
+    ):
+        row = judged("r", unit(population_census=people, population_estimate=people, electorate=voters), law=own)
+        assert (row["status"], row["reason"]) == expected
+
+
 def test_population_with_neither_basis_is_undetermined() -> None:
     row = judged("population", unit())
     assert (row["status"], row["reason"], row["by_value"]) == (UNDETERMINED, "no figure for population", None)

@@ -199,9 +199,12 @@ def _reason(
         nothing = pl.all_horizontal(each.is_null() for each in figure_columns(requirement.measure))
     verdicts = [pl.col(f"_on_{basis.name}") for basis in bases]
     disagree = (pl.min_horizontal(verdicts) != pl.max_horizontal(verdicts)) & pl.lit(bool(what))
+    by_another = _met_by_another(requirement, bases)
     bounds = no_data if unmeasured else "the bounds lie on both sides of the threshold"
     return (
-        pl.when(status != UNDETERMINED)
+        pl.when((status == MET) & by_another.is_not_null())
+        .then(by_another)
+        .when(status != UNDETERMINED)
         .then(_rests_on(requirement, what, bases))
         .when(nothing)
         .then(pl.lit(f"no figure for {requirement.measure}"))
@@ -209,6 +212,15 @@ def _reason(
         .then(pl.lit(DISAGREE.get(what, "")))
         .otherwise(pl.lit(bounds))
     )
+
+
+def _met_by_another(requirement: Requirement, bases: Sequence[Basis]) -> pl.Expr:
+    """Says so where the figure shown meets nothing, and another measure that the law takes in its place does."""
+    others = sorted({test.measure for basis in bases for test in basis.tests} - {requirement.measure})
+    own = [test.met for basis in bases for test in basis.tests if test.measure == requirement.measure]
+    if not others:
+        return pl.lit(None, dtype=pl.String)
+    return pl.when(~pl.any_horizontal([*own, pl.lit(value=False)])).then(pl.lit(f"met by its {' or '.join(others)}"))
 
 
 def _rests_on(requirement: Requirement, what: str, bases: Sequence[Basis]) -> pl.Expr:

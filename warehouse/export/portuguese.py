@@ -246,6 +246,7 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"DCA, account (?P<rest>.+)"), "DCA, conta {rest}"),
     (re.compile(r"RREO Anexo 3, last 12 months: (?P<rest>.+)"), "RREO, Anexo 3, últimos 12 meses: {rest}"),
     (re.compile(r"rests on the (?P<word>.+) alone"), "baseia-se só em: {word}"),
+    (re.compile(r"met by its (?P<words>.+)"), "atendido por: {words}"),
     (
         re.compile(
             r"no annual statement \(DCA\) nor closing report \(RREO 6\) of (?P<year>\d+) delivered by (?P<day>[\d-]+)"
