@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -43,10 +44,11 @@ BARS = Bars(Console(stderr=True))
 
 
 def say(line: str) -> None:
-    """One line of progress, on standard error."""
-    if not BARS.say(line):
-        sys.stderr.write(f"{line}\n")
-        sys.stderr.flush()
+    """One line of progress, on standard error. Where nobody reads it any more, the work goes on all the same."""
+    with suppress(OSError):
+        if not BARS.say(line):
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
 
 
 def as_json(value: Any) -> None:

@@ -314,6 +314,20 @@ def test_of_a_killed_run_whoever_watched_it_tells(tmp_path: Path) -> None:
     assert "ES: the run crashed: Process exited" in (tmp_path / "notified.jsonl").read_text(encoding="utf-8")
 
 
+def test_a_run_outlives_whoever_read_its_log(upstream: Upstream, tmp_path: Path) -> None:
+    """As that of a killed worker does: its standard error leads nowhere any more."""
+    words = ["run", "--uf", "ES", "--as-of", str(AS_OF), "--data", str(tmp_path), "--json"]
+    code = "import sys; from flows.cli import call; sys.exit(call(sys.argv[1:]))"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.run(
+        [sys.executable, "-c", code, *words], env=environment, stdout=subprocess.PIPE, stderr=write, check=False
+    )
+    os.close(write)
+    assert json.loads(process.stdout)["release"] == publish.current(tmp_path)
+
+
 def test_a_run_that_went_down_with_its_machine_is_marked_and_told_by_the_next(
     prefect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
