@@ -1,13 +1,17 @@
 """index.html: every figure on it is the marts' own, names cannot break it, and it asks nobody for anything."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 import pytest
+import shapely
 
 from flows import rule_files
 from tests.assembly import MANIFEST, Released, large_page, minas, sample
+from tests.benchmarks.national import wind
 from tests.page_lines import read
 from warehouse.build import Tables
 from warehouse.diff import DIFFERENCE
@@ -188,17 +192,55 @@ def test_neighbours_share_their_borders_on_the_map() -> None:
     assert len(one & other) > 2
 
 
+def test_no_district_vanishes_and_no_gap_opens_where_borders_wind() -> None:
+    enclave, dot = shapely.box(50, 50, 100, 100), shapely.box(300, 0, 300.01, 0.01)
+    shapes = {
+        "320000105": shapely.box(0, 0, 150, 150) - enclave,
+        "320000110": enclave,
+        "320000205": shapely.box(150, 0, 300, 150),
+        "320000210": shapely.MultiPolygon([shapely.box(0, 150, 150, 300), shapely.box(310, 200, 330, 220)]),
+        "320000305": shapely.box(150, 150, 300, 300),
+        "320000310": dot,
+    }
+    true = [
+        shapely.transform(shapely.segmentize(shape, 1), lambda at: wind(at * 0.002 - [41, 20]))
+        for shape in shapes.values()
+    ]
+    mesh = pl.DataFrame({"district_code": [*shapes], "geometry": pl.Series(shapely.to_wkb(true).tolist())})
+    found = drawn(mesh)
+    assert found is not None
+    areas = {code: area(path) for code, path in found.districts.items()}
+    assert [code for code, shape in areas.items() if shape.is_empty] == []
+    assert len(areas["320000105"].interiors) == 1
+    assert len(areas["320000210"].geoms) == 2
+    whole = shapely.union_all(list(areas.values()))
+    assert sum(shape.area for shape in areas.values()) - whole.area < 5
+    assert sum(shapely.Polygon(hole).area for part in whole.geoms for hole in part.interiors) < 5
+
+
+def area(path: str) -> Any:
+    """What a path encloses; a ring in a ring is a hole."""
+    rings = [shapely.make_valid(shapely.Polygon(ring)) for ring in rings_of(path)]
+    found = rings[0]
+    for ring in rings[1:]:
+        found = found.symmetric_difference(ring)
+    return found
+
+
 def corners(path: str) -> set[tuple[int, int]]:
     """The points of a path of relative steps."""
-    found, (x, y) = set(), (0, 0)
+    return {point for ring in rings_of(path) for point in ring}
+
+
+def rings_of(path: str) -> Iterator[list[tuple[int, int]]]:
     for start, steps in re.findall(r"M(-?\d+ -?\d+)l([^zM]*)", path):
         x, y = map(int, start.split())
-        found.add((x, y))
+        ring = [(x, y)]
         numbers = list(map(int, re.findall(r"-?\d+", steps)))
         for dx, dy in zip(numbers[::2], numbers[1::2], strict=True):
             x, y = x + dx, y + dy
-            found.add((x, y))
-    return found
+            ring.append((x, y))
+        yield ring
 
 
 @pytest.mark.parametrize(

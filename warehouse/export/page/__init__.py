@@ -7,8 +7,8 @@ bytes: nothing in the page tells when it was made.
 Size: a sheet is some 2.4 kB per rule set, nearly all of it markup that repeats. Under one rule set Minas Gerais, the
 state with most areas, fits below 4 MB readable to the last word. Eleven would take 25 MB that deflate to 0.6, so where
 areas × rule sets are more than READABLE, only page.js reads, from one deflated text, what is said of all rule sets but
-the first, of the municípios of origin, and the evidence behind a sheet. Without JavaScript the first rule set's ranking,
-pending facts and requirements and the comparison of all stay readable; the rest is then in the workbook beside the page.
+the first, of the municípios of origin, and the evidence behind a sheet. Without JavaScript the first rule set's
+ranking, pending facts and requirements and the comparison of all stay readable; the rest is then in the workbook.
 """
 
 import hashlib

@@ -50,6 +50,9 @@ def drawn(mesh: pl.DataFrame) -> Map | None:
 
 def _polygons(shape: Any) -> str:
     """All rings of a geometry; islands and holes that no eye would see are left out, never the largest part."""
+    if shape.area < 1:  # a dot, or the smallest districts would vanish
+        x, y = shapely.get_coordinates(shape)[0].astype(int)
+        return f"M{x} {y}l1 0 0 1-1 0z"
     parts = sorted(shapely.get_parts(shape), key=lambda part: -part.area)
     seen = [part for place, part in enumerate(parts) if place == 0 or part.area > 8]
     rings = [
