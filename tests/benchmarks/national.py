@@ -6,10 +6,11 @@ all 27 states. Making them takes minutes and is kept in the folder. Then, each i
 
     build    every state and the national release, nothing parsed before: wall, CPU, peak memory of all processes
     floor    the same bytes decompressed and parsed, and nothing else
-    plain    the same job as most would write it: pandas and geopandas, one file (skipped where geopandas is absent)
+    plain    the same job written plainly: pandas, geopandas, DuckDB, Great Expectations (needs geopandas)
 
-The plain job locates the voters, adds up, tests the four requirements and ranks; it has no bounds, no remainder, no
-checks, no warehouse and no exports. `--only build,growth` chooses; `--geopandas PATH` is a folder that holds it.
+The plain job has the bounds, the origin before and after, checks, warehouse, Parquet, CSV and workbook of every state
+and of the country; what it leaves out is in plain.py. `--only build,growth` chooses; `--geopandas PATH` is a folder
+that holds geopandas, which is no dependency.
 """
 
 import argparse
@@ -26,6 +27,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +49,6 @@ from warehouse.sample.ibge import DISTRICT_COLUMNS, district_rows
 from warehouse.sample.layout import Box
 from warehouse.sample.mesh import _value
 from warehouse.sample.story import Story
-from warehouse.snapshots import Store
 from warehouse.states import COUNTRY, STATES
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -83,7 +84,7 @@ def main() -> None:
         *(("growth", "build", ",".join(ufs), "threads", "2") for ufs in GROWTH[:-1]),
         ("again", "build", everything, "threads", "2", "keep"),
         ("floor", "floor"),
-        ("plain", "plain"),
+        *([("plain", "plain")] if options.geopandas or find_spec("geopandas") else []),
     ):
         if name.split()[0] not in {*only, *(["one", "again"] if "build" in only else [])}:
             continue
@@ -234,60 +235,12 @@ def floor(folder: Path) -> None:
 
 
 def plain(folder: Path) -> None:
-    """The screen in pandas and geopandas, as it is usually written."""
-    import geopandas as gpd  # type: ignore[import-untyped]  # noqa: PLC0415  the benchmark's alone
-    import pandas as pd  # noqa: PLC0415
+    """The screen in pandas and geopandas; told on stderr, how far its verdicts are those of the release at hand."""
+    from tests.benchmarks.plain import agreement, country  # noqa: PLC0415  needs geopandas
 
-    store = Store(folder / "raw")
-
-    def path(source: str, part: str, uf: str = "") -> Path:
-        poll = store.last_good(source, uf)
-        return next(store.path(answer.sha256) for answer in poll.answers if answer.part == part) if poll else Path()
-
-    def table(source: str, part: str, **options: object) -> "pd.DataFrame":
-        with zipfile.ZipFile(path(source, part)) as archive:
-            member = next(name for name in archive.namelist() if name.endswith(".csv"))
-            return pd.read_csv(archive.open(member), sep=";", encoding="cp1252", **options)
-
-    districts = table("ibge_census_districts", "basico.zip", dtype={"CD_DIST": str, "CD_MUN": str}, na_values=".")
-    of_sectors = store.last_good("ibge_census_sectors", "")
-    assert of_sectors
-    basic, dwellings = sorted(answer.part for answer in of_sectors.answers if answer.part.endswith(".zip"))
-    sectors_ = table("ibge_census_sectors", basic, dtype={"CD_SETOR": str, "CD_DIST": str, "CD_SIT": str}, decimal=",")
-    houses = table("ibge_census_sectors", dwellings, dtype=str).rename(columns=str.upper)
-    houses["houses"] = pd.to_numeric(houses["V00047"], errors="coerce") + pd.to_numeric(
-        houses["V00048"], errors="coerce"
-    )
-    houses = sectors_.merge(houses, left_on="CD_SETOR", right_on=houses.columns[0])
-    urban = houses[houses["CD_SIT"].isin(["1", "2", "3"])].groupby("CD_DIST")["houses"].sum()
-
-    meshes = [gpd.read_file(path("ibge_district_mesh", "districts.gpkg", uf)) for uf in UFS]
-    mesh_ = pd.concat(meshes)[["CD_DIST", "geometry"]]
-    register = table("tse_polling_places", "sections", decimal=",", dtype={"CD_MUNICIPIO": str})
-    register = register[register["NR_TURNO"] == 1]
-    points = gpd.points_from_xy(register["NR_LONGITUDE"], register["NR_LATITUDE"], crs="EPSG:4674")
-    located = gpd.sjoin(gpd.GeoDataFrame(register, geometry=points), mesh_, predicate="within")
-    voters = located.groupby("CD_DIST")["QT_ELEITOR_SECAO"].sum()
-
-    rows = []
-    for uf in UFS:
-        poll = store.last_good("ibge_estimates", uf)
-        for answer in poll.answers if poll else ():
-            if answer.part.startswith("population/"):
-                for series in json.loads(store.path(answer.sha256).read_bytes())[0]["resultados"][0]["series"]:
-                    rows.append((series["localidade"]["id"], int(next(iter(series["serie"].values())))))
-    estimates = pd.DataFrame(rows, columns=["code", "estimate"]).set_index("code")["estimate"]
-    districts = districts.join(voters, on="CD_DIST").join(urban.rename("urban"), on="CD_DIST")
-    total = districts.groupby("CD_MUN")["v0001"].transform("sum")
-    districts["population"] = districts["v0001"] * districts["CD_MUN"].map(estimates) / total
-    state = districts.groupby("CD_UF")["population"].transform("sum")
-    districts["met"] = (
-        ((districts["population"] > 10_000) | (districts["population"] >= 0.005 * state)).astype(int)
-        + (districts["QT_ELEITOR_SECAO"] >= 0.1 * districts["population"]).astype(int)
-        + (districts["urban"] > 200).astype(int)
-    )
-    ranking = districts[~districts["CD_DIST"].str.endswith("05")].sort_values(["met", "population"], ascending=False)
-    ranking.to_csv(folder / "plain.csv", index=False)
+    country(folder, UFS)
+    if (folder / "current").exists():
+        sys.stderr.write(f"{agreement(folder)}\n")
 
 
 STEPS: Mapping[str, Callable[..., None]] = {"make": make, "build": build, "floor": floor, "plain": plain}
