@@ -107,7 +107,8 @@ def title(causes: Sequence[Cause]) -> str:
 def attended(
     this: "Run", work: Callable[["Run"], "Outcome"], *, states: Sequence[str] = (), said: bool = False
 ) -> "Outcome":
-    """Do the work of a run, and tell what came of it if somebody must look. A held lock or Ctrl-C is no failure.
+    """Do the work of a run, and tell what came of it if somebody must look. A held lock or Ctrl-C is no failure, and
+    of a process that is made to end whoever made it tells.
 
     `states`: of a national run, each of which may fail alone. `said`: whoever called says a failure on standard error,
     where the log would only say it again.
@@ -116,7 +117,7 @@ def attended(
     failures_too = bool(settings.notify_url) or not said
     try:
         outcome = work(this)
-    except (Locked, KeyboardInterrupt):
+    except (Locked, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
         if failures_too:
