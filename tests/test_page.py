@@ -213,7 +213,7 @@ def test_no_district_vanishes_and_no_gap_opens_where_borders_wind() -> None:
     assert [code for code, shape in areas.items() if shape.is_empty] == []
     assert len(areas["320000105"].interiors) == 1
     assert len(areas["320000210"].geoms) == 2
-    whole = shapely.union_all(list(areas.values()))
+    whole: Any = shapely.union_all(list(areas.values()))
     assert sum(shape.area for shape in areas.values()) - whole.area < 5
     assert sum(shapely.Polygon(hole).area for part in whole.geoms for hole in part.interiors) < 5
 
