@@ -70,7 +70,7 @@ def sample(*rules: str) -> Released:
 def read(data: Path, rules: Sequence[str] = ()) -> Released:
     folder = (data / "current").resolve()
     declared = tables()
-    found: Tables = {
+    found = {
         path.stem: (declared[path.stem], pl.read_parquet(path)) for path in sorted(folder.glob("parquet/*.parquet"))
     }
     with duckdb.connect(str(folder / "emancipa.duckdb"), read_only=True) as warehouse:

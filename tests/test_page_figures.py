@@ -95,7 +95,7 @@ def of_minas(*others: str) -> Published:
     return Published(text, read(text), tables, MANIFEST, rule_sets)
 
 
-PAGES = {
+PAGES: Mapping[str, Callable[[], Published]] = {
     "sample": of_sample,
     "sample, three rule sets": lambda: of_sample("lc_1_1967", *OTHERS),
     "sample with more": of_sample_with_more,
@@ -355,7 +355,7 @@ def sensitivity(row: Row, page: Published) -> str:
     told += "" if row["unit"] == "BRL" else f" {word(row['unit'])}"
     told += f" ({percent(row['share']).lstrip('+')}): ‹{row['becomes']}›{word(row['becomes'])}"
     sure = row["sure_amount"]
-    return told + (f". Resultado certo com {money(row, sure)}" if sure and sure != row["amount"] else "")
+    return told + (f" (resultado certo com {money(row, sure)})" if sure and sure != row["amount"] else "")
 
 
 def company(row: Row, area: str, names: Mapping[str, str]) -> str:

@@ -3,20 +3,25 @@
 import csv
 import shutil
 import subprocess
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 from zipfile import ZipFile
 
+import polars as pl
 import pytest
 
 from tests.assembly import Released, sample
+from transforms.catalog import sources
 from transforms.schema import Column, Kind, Table, Unit
+from warehouse.ddl import stored
 from warehouse.export import xlsx
 from warehouse.export.csv import ASSEMBLY, assembly, is_number
 from warehouse.export.naming import named
-from warehouse.export.xlsx import FILE, notes
+from warehouse.export.portuguese import PERIOD, is_worded, sentence
+from warehouse.export.xlsx import FILE, READING, SHEETS
 
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 MANIFEST: dict[str, Any] = {
@@ -77,21 +82,57 @@ def rows_of_csv(text: bytes) -> list[list[str]]:
     return list(csv.reader(text.decode("utf-8-sig").splitlines(keepends=True), delimiter=";"))
 
 
-@pytest.mark.parametrize(("number", "name"), list(enumerate(ASSEMBLY, 1)))
-def test_each_sheet_holds_what_its_csv_holds(released: Released, number: int, name: str) -> None:
+@pytest.mark.parametrize("name", ASSEMBLY)
+def test_each_csv_holds_what_its_table_holds(released: Released, name: str) -> None:
     table, frame = named(released.tables, name)
-    expected = rows_of_csv((released.folder / "export" / ASSEMBLY[name]).read_bytes())
-    assert expected == rows_of_csv(assembly(table, frame))
-    found = sheet(released.folder / "export" / FILE, number)
-    assert len(found) == len(expected)
-    assert [text for _, text in found[0]] == expected[0]
-    for cells, wanted in zip(found[1:], expected[1:], strict=True):
-        padded = cells + [("", "")] * (len(wanted) - len(cells))
-        for column, (kind, cell), text in zip(table.columns, padded, wanted, strict=True):
-            if text and is_number(column):
-                assert (kind, Decimal(cell)) == ("n", Decimal(text.replace(",", ".")))
+    found = (released.folder / "export" / ASSEMBLY[name]).read_bytes()
+    assert rows_of_csv(found) == rows_of_csv(assembly(table, frame))
+
+
+@pytest.mark.parametrize(("number", "name"), list(enumerate(SHEETS, 1)))
+def test_each_cell_of_each_sheet_is_its_tables(released: Released, number: int, name: str) -> None:
+    table, frame = named(released.tables, name)
+    compare(sheet(released.folder / "export" / FILE, number), table, stored(table, frame))
+
+
+@pytest.mark.parametrize(("number", "name"), list(enumerate(SHEETS, 1)))
+def test_one_altered_figure_of_each_column_is_noticed(released: Released, number: int, name: str) -> None:
+    table, frame = named(released.tables, name)
+    rows, cells = stored(table, frame), sheet(released.folder / "export" / FILE, number)
+    for column in table.columns:
+        if is_number(column) and rows[column.name].null_count() < rows.height:
+            at = rows[column.name].is_not_null().arg_max() or 0
+            more = pl.when(pl.int_range(pl.len()) == at).then(pl.col(column.name) + 1).otherwise(column.name)
+            altered = rows.with_columns(more.cast(rows.schema[column.name]).alias(column.name))
+            with pytest.raises(AssertionError):
+                compare(cells, table, altered)
+
+
+def compare(found: list[list[tuple[str, str]]], table: Table, rows: pl.DataFrame) -> None:
+    """Cell by cell: figures exact and as numbers, all else as text in Portuguese, nothing where nothing is known."""
+    assert len(found) == rows.height + 1
+    assert found[0] == [("s", column.label) for column in table.columns]
+    for cells, row in zip(found[1:], rows.to_dicts(), strict=True):
+        padded = cells + [("", "")] * (len(table.columns) - len(cells))
+        for column, (kind, cell) in zip(table.columns, padded, strict=True):
+            value = row[column.name]
+            if value is None or value == "":
+                assert (kind, cell) == ("", "")
+            elif is_number(column):
+                assert (kind, Decimal(cell)) == ("n", Decimal(value))
             else:
-                assert (kind, cell) == ("s" if text else "", text)
+                assert (kind, cell) == ("s", in_words(column, value))
+
+
+def in_words(column: Column, value: str | bool | date) -> str:
+    """A value that is no figure, as its cell has it."""
+    if isinstance(value, bool):
+        return "sim" if value else "não"
+    if isinstance(value, date):
+        return value.isoformat()
+    if column.name == PERIOD:
+        return "|".join("/".join(reversed(period.split("-"))) for period in value.split("|"))
+    return sentence(value) if is_worded(column) else value
 
 
 def odd(tmp_path: Path, names: list[str]) -> Path:
@@ -153,15 +194,39 @@ def test_the_three_statuses_are_coloured(released: Released) -> None:
     assert rules[:3] == ['"elegível"', '"indeterminado"', '"não elegível"']
 
 
-def test_the_notes_tell_sources_dates_rules_notice_and_hashes(released: Released) -> None:
-    told = [" ".join(row) for row in notes(released.manifest)]
-    text = "\n".join(told)
-    for wanted in (released.manifest["legal_notice"], "DADOS SIMULADOS", "Dados até 30/11/2026", "lc_1_1967"):
-        assert wanted in text
-    for file in released.manifest["snapshots"]:
-        assert sum(file["sha256"] in line for line in told) == 1
-    assert released.manifest["contents_hash"] in text
-    assert f"Publicação ES-{released.manifest['contents_hash'][:8]}" in text
+def test_the_notes_sheet_is_the_releases_own(released: Released) -> None:
+    found = [[text for _, text in row] for row in sheet(released.folder / "export" / FILE, len(SHEETS) + 1)]
+    manifest, known = released.manifest, sources()
+    files = [
+        [
+            known[row["source"]].title,
+            row["url"] or row["part"],
+            f"{row['fetched_at']:%d/%m/%Y}",
+            "entregue pelo usuário" if known[row["source"]].base == "inputs" else known[row["source"]].publisher,
+            row["sha256"],
+        ]
+        for row in released.rows("meta.snapshot").to_dicts()
+    ]
+    (law,) = manifest["rule_sets"]
+    expected = [
+        ["Triagem de áreas para criação de municípios: ES"],
+        ["DADOS SIMULADOS", "Exemplo que acompanha o programa; nenhuma cifra serve a um processo."],
+        ["Publicação", f"ES-{manifest['contents_hash'][:8]}"],
+        ["Dados até", "30/11/2026"],
+        ["Aviso", manifest["legal_notice"]],
+        ["Regras aplicadas"],
+        [law["id"], f"{law['title']} (SHA-256 {law['sha256']})"],
+        ["Como ler"],
+        *(["", line] for line in READING),
+        ["Fontes"],
+        ["Fonte", "Arquivo", "Baixado em", "Órgão", "SHA-256"],
+        *files,
+        ["Conferência"],
+        ["Conteúdo (SHA-256)", manifest["contents_hash"]],
+        ["Entradas (SHA-256)", manifest["fingerprint"]],
+        ["Programa (SHA-256)", manifest["code"]],
+    ]
+    assert found == expected
 
 
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="needs LibreOffice (libreoffice-calc-nogui)")
