@@ -25,11 +25,12 @@ import great_expectations as gx
 import numpy as np
 import pandas as pd
 from great_expectations.data_context.types.base import ProgressBarsConfig
+from pandas import DataFrame as Frame
 
 from warehouse.snapshots import Store
 
 gxe: Any = gx.expectations
-Frames = dict[str, pd.DataFrame]
+Frames = dict[str, Frame]
 Totals = Mapping[str, Any]
 MET, NOT_MET, UNDETERMINED = STATUSES = ("met", "not_met", "undetermined")
 REQUIREMENTS = ("population", "electorate", "urban_houses", "collection")
@@ -77,7 +78,7 @@ def path(store: Store, source: str, part: str, uf: str = "") -> Path:
     return next(store.path(answer.sha256) for answer in poll.answers if answer.part.startswith(part))
 
 
-def table(store: Store, source: str, part: str, columns: Iterable[str], **options: Any) -> pd.DataFrame:
+def table(store: Store, source: str, part: str, columns: Iterable[str], **options: Any) -> Frame:
     """The CSV in a zip."""
     with zipfile.ZipFile(path(store, source, part)) as archive:
         member = next(name for name in archive.namelist() if name.endswith(".csv"))
@@ -101,7 +102,7 @@ def national_files(store: Store) -> Frames:
     }  # fmt: skip
 
 
-def sections(store: Store, part: str) -> pd.DataFrame:
+def sections(store: Store, part: str) -> Frame:
     """One row a section: first round, newest row; a pair of coordinates is missing where its longitude is."""
     rows = table(store, "tse_polling_places", part, SECTION, dtype=str, na_values=["#NULO", "#NE"])
     rows["QT_ELEITOR_SECAO"] = pd.to_numeric(rows["QT_ELEITOR_SECAO"])
@@ -121,7 +122,7 @@ def answer(store: Store, source: str, part: str, uf: str) -> Any:
     return json.loads(path(store, source, part, uf).read_bytes())
 
 
-def estimates(store: Store, uf: str) -> pd.DataFrame:
+def estimates(store: Store, uf: str) -> Frame:
     """The official estimates of a state and its municípios."""
     rows = [
         (series["localidade"]["nivel"]["id"], series["localidade"]["id"], int(year), figure)
@@ -133,14 +134,14 @@ def estimates(store: Store, uf: str) -> pd.DataFrame:
     return frame.assign(population=pd.to_numeric(frame["population"], errors="coerce"))
 
 
-def localities(store: Store, uf: str) -> pd.DataFrame:
+def localities(store: Store, uf: str) -> Frame:
     """The districts on IBGE's list."""
     found = answer(store, "ibge_localities", "districts.json", uf)
     rows = [(str(one["id"]), one["nome"], str(one["municipio"]["id"]), one["municipio"]["nome"]) for one in found]
     return pd.DataFrame(rows, columns=list(CENSUS.values())[:4])
 
 
-def revenue(cells: pd.DataFrame) -> dict[str, int]:
+def revenue(cells: Frame) -> dict[str, int]:
     """The state's tax revenue (cents) by its definitions: account "Impostos" of the annual statement."""
     by_cell = cells.set_index(["cod_conta", "coluna"])["valor"]
 
@@ -175,7 +176,7 @@ def state(store: Store, shared: Frames, collections: Path, uf: str) -> Frames:
     official = estimated[estimated["level"] == "N6"].set_index("code")["population"]
     districts = urban_houses(population(entities(listed, census, uf), official), sectors, houses)
     beside = neighbours(mesh)
-    places, pointers = polling_places(current, before, crosswalk, districts, mesh, beside)
+    places, pointers = polling_places(registered(current, before, crosswalk), districts, mesh, beside)
     districts, municipalities = electorate(districts, places, pointers)
     collection(districts, municipalities, collections)
     municipalities["population_estimate"] = municipalities["municipality_code"].map(official)
@@ -186,25 +187,16 @@ def state(store: Store, shared: Frames, collections: Path, uf: str) -> Frames:
         **revenue(cells),
     }
     return {
-        "staging.census_district": census,
-        "staging.locality": listed,
-        "staging.estimate": estimated,
-        "staging.sector": sectors,
-        "staging.houses": houses,
-        "staging.section": current,
-        "staging.previous_section": before,
-        "staging.municipality_code": crosswalk,
-        "staging.account": cells,
-        "core.state": pd.DataFrame([{"uf": uf, **totals}]),
-        "core.municipality": municipalities,
-        "core.district": districts,
-        "core.polling_place": places,
-        "core.neighbour": beside,
+        "staging.census_district": census, "staging.locality": listed, "staging.estimate": estimated,
+        "staging.sector": sectors, "staging.houses": houses, "staging.section": current,
+        "staging.previous_section": before, "staging.municipality_code": crosswalk, "staging.account": cells,
+        "core.state": pd.DataFrame([{"uf": uf, **totals}]), "core.municipality": municipalities,
+        "core.district": districts, "core.polling_place": places, "core.neighbour": beside,
         **marts(districts, municipalities, totals),
-    }
+    }  # fmt: skip
 
 
-def entities(listed: pd.DataFrame, census: pd.DataFrame, uf: str) -> pd.DataFrame:
+def entities(listed: Frame, census: Frame, uf: str) -> Frame:
     """Districts of the list and of the census, and which can be raised."""
     counted = census[list(CENSUS)].rename(columns=CENSUS)
     both = listed.merge(counted, on="district_code", how="outer", suffixes=("", "_c"), validate="1:1")
@@ -216,10 +208,10 @@ def entities(listed: pd.DataFrame, census: pd.DataFrame, uf: str) -> pd.DataFram
     return both
 
 
-def shared_out(districts: pd.DataFrame, whole: pd.Series, weight: pd.Series) -> pd.Series:
+def shared_out(districts: Frame, whole: pd.Series, weight: pd.Series) -> pd.Series:
     """Each município's whole by weight, in whole units: the largest remainders first, ties to the smaller code."""
 
-    def of_group(group: pd.DataFrame) -> pd.Series:
+    def of_group(group: Frame) -> pd.Series:
         product, weights = group["weight"] * group["whole"], group["weight"].sum()
         if not weights or product.isna().all():
             return product * np.nan
@@ -233,14 +225,14 @@ def shared_out(districts: pd.DataFrame, whole: pd.Series, weight: pd.Series) -> 
     return pd.concat([of_group(group) for _, group in frame.groupby("municipality_code")])
 
 
-def population(districts: pd.DataFrame, official: pd.Series) -> pd.DataFrame:
+def population(districts: Frame, official: pd.Series) -> Frame:
     """The official estimates by census people; a lone district that the census lacks takes its município's whole."""
     alone = ~districts["municipality_code"].duplicated(keep=False) & districts["population_census"].isna()
     weight, whole = districts["population_census"].mask(alone, 1), districts["municipality_code"].map(official)
     return districts.assign(population_estimate=shared_out(districts, whole, weight))
 
 
-def urban_houses(districts: pd.DataFrame, sectors: pd.DataFrame, houses: pd.DataFrame) -> pd.DataFrame:
+def urban_houses(districts: Frame, sectors: Frame, houses: Frame) -> Frame:
     """Houses of urban sectors; suppressed cells are none in `low`, anything up to the dwellings in `high`."""
     urban = sectors[sectors["CD_SIT"].isin(["1", "2"])].merge(houses, on="CD_SETOR", how="left", validate="1:1")
     urban["known"] = urban[["V00047", "V00048"]].sum(axis=1, min_count=1)
@@ -254,7 +246,7 @@ def urban_houses(districts: pd.DataFrame, sectors: pd.DataFrame, houses: pd.Data
     return districts.assign(clustered=~town & ~unknown)  # the sectors of a town may be several centres
 
 
-def centres(districts: pd.DataFrame, key: str) -> pd.DataFrame:
+def centres(districts: Frame, key: str) -> Frame:
     """The largest urban centre of each set of districts; where centres are not told apart, they may be one."""
     by = districts.groupby(key)
     _, value, high = names = [f"urban_houses_{end}" for end in ENDS]
@@ -264,7 +256,7 @@ def centres(districts: pd.DataFrame, key: str) -> pd.DataFrame:
     return found.reset_index()
 
 
-def neighbours(mesh: gpd.GeoDataFrame) -> pd.DataFrame:
+def neighbours(mesh: gpd.GeoDataFrame) -> Frame:
     """Districts that touch, and the metres of border that they share; each pair both ways round."""
     shapes, by_code = mesh[["CD_DIST", "geometry"]], mesh.set_index("CD_DIST").geometry
     pairs = gpd.sjoin(shapes, shapes, predicate="intersects", lsuffix="one", rsuffix="other")
@@ -278,10 +270,10 @@ def neighbours(mesh: gpd.GeoDataFrame) -> pd.DataFrame:
     return both.sort_values(names, ignore_index=True)
 
 
-def registered(current: pd.DataFrame, before: pd.DataFrame, crosswalk: pd.DataFrame) -> pd.DataFrame:
+def registered(current: Frame, before: Frame, crosswalk: Frame) -> Frame:
     """Voters by the place they are registered at, with its text and coordinates, also of the election before."""
 
-    def first(frame: pd.DataFrame) -> pd.DataFrame:
+    def first(frame: Frame) -> Frame:
         order = frame.assign(unlocated=frame["NR_LATITUDE"].isna(), number=frame["NR_SECAO"].astype(int))
         return order.sort_values(["unlocated", "number"]).drop_duplicates(PLACE)
 
@@ -302,16 +294,8 @@ def registered(current: pd.DataFrame, before: pd.DataFrame, crosswalk: pd.DataFr
     return places
 
 
-def polling_places(
-    current: pd.DataFrame,
-    before: pd.DataFrame,
-    crosswalk: pd.DataFrame,
-    districts: pd.DataFrame,
-    mesh: gpd.GeoDataFrame,
-    beside: pd.DataFrame,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def polling_places(places: Frame, districts: Frame, mesh: gpd.GeoDataFrame, beside: Frame) -> tuple[Frame, Frame]:
     """Every place with its district, how it was found and the doubts; and which other districts the doubts mean."""
-    places = registered(current, before, crosswalk)
     single = districts[~districts["municipality_code"].duplicated(keep=False)].set_index("municipality_code")
     here, earlier = inside(places, mesh, ""), inside(places, mesh, "_previous")
     found = pd.DataFrame(
@@ -342,7 +326,7 @@ def polling_places(
     return places, pointers.join(places[["voters", "municipality_code"]], on="place")
 
 
-def inside(places: pd.DataFrame, mesh: gpd.GeoDataFrame, which: str) -> gpd.GeoDataFrame:
+def inside(places: Frame, mesh: gpd.GeoDataFrame, which: str) -> gpd.GeoDataFrame:
     """Places whose coordinate lies in a district of their own município, with that district."""
     have = places[places[f"NR_LONGITUDE{which}"].notna()]
     points = gpd.points_from_xy(have[f"NR_LONGITUDE{which}"], have[f"NR_LATITUDE{which}"], crs=mesh.crs)
@@ -352,7 +336,7 @@ def inside(places: pd.DataFrame, mesh: gpd.GeoDataFrame, which: str) -> gpd.GeoD
     return own[~own.index.duplicated()].sort_index()
 
 
-def by_name(places: pd.DataFrame, districts: pd.DataFrame) -> pd.Series:
+def by_name(places: Frame, districts: Frame) -> pd.Series:
     """The one district of the município, not its seat, that the neighbourhood, address or place is called."""
 
     def comparable(text: pd.Series) -> pd.Series:
@@ -369,7 +353,7 @@ def by_name(places: pd.DataFrame, districts: pd.DataFrame) -> pd.Series:
     return found
 
 
-def distances(used: gpd.GeoDataFrame, mesh: gpd.GeoDataFrame, beside: pd.DataFrame) -> pd.DataFrame:
+def distances(used: gpd.GeoDataFrame, mesh: gpd.GeoDataFrame, beside: Frame) -> Frame:
     """Metres from each place to every district beside its own: the nearest other one is among them."""
     metric = mesh.estimate_utm_crs()
     points, shapes = used.to_crs(metric).geometry, mesh.to_crs(metric).set_index("CD_DIST").geometry
@@ -380,9 +364,7 @@ def distances(used: gpd.GeoDataFrame, mesh: gpd.GeoDataFrame, beside: pd.DataFra
     return pairs[["place"]].assign(points_to=pairs["neighbour_code"], metres=metres)
 
 
-def electorate(
-    districts: pd.DataFrame, places: pd.DataFrame, pointers: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def electorate(districts: Frame, places: Frame, pointers: Frame) -> tuple[Frame, Frame]:
     """Voters by district with bounds; and the municípios with theirs and those that no district was found for."""
     peopled, code = places[places["voters"] > 0], districts["district_code"]
     total = places.groupby("municipality_code")["voters"].sum()
@@ -409,7 +391,7 @@ def electorate(
     return districts, municipalities
 
 
-def collection(districts: pd.DataFrame, municipalities: pd.DataFrame, file: Path) -> None:
+def collection(districts: Frame, municipalities: Frame, file: Path) -> None:
     """Adds the state taxes (cents) that the treasury gave for municípios, apportioned by dwellings: 0 to the whole."""
     told = pd.DataFrame({"cod_municipio": [], "nivel": [], "valor": []})
     if file.exists():
@@ -436,7 +418,7 @@ def agreed(verdicts: Sequence[pd.Series]) -> pd.Series:
     return rows.bfill(axis=1).iloc[:, 0].where(rows.nunique(axis=1) == 1, UNDETERMINED)
 
 
-def judged(units: pd.DataFrame, keys: list[str], totals: Totals) -> pd.DataFrame:
+def judged(units: Frame, keys: list[str], totals: Totals) -> Frame:
     """Each unit's four requirements. Whole numbers throughout (money in cents): nothing is rounded."""
     both = units[["population_estimate", "population_census"]]
     fewest, people, most = both.min(axis=1), both.bfill(axis=1).iloc[:, 0], both.max(axis=1)
@@ -452,7 +434,8 @@ def judged(units: pd.DataFrame, keys: list[str], totals: Totals) -> pd.DataFrame
         by_variant.append(verdict(money[0] * 200 >= total, ~(money[2] * 200 < total)))
     easiest, revenue_ = min(10_000, totals["population_estimate"] / 200), totals["revenue_gross"]
     parts = {
-        "population": (fewest, people, most, easiest, agreed(by_basis), people >= easiest),
+        "population": (fewest, people, most, easiest, agreed(by_basis),
+                       by_basis[0].fillna(by_basis[1]) == MET),
         "electorate": (*voters, people / 10, verdict(voters[0] * 10 >= most, ~(voters[2] * 10 < fewest)),
                        voters[1] * 10 >= people),
         "urban_houses": (*houses, 200, verdict(houses[0] > 200, ~(houses[2] <= 200)), houses[1] > 200),
@@ -469,7 +452,7 @@ def judged(units: pd.DataFrame, keys: list[str], totals: Totals) -> pd.DataFrame
     return pd.concat(found, ignore_index=True)
 
 
-def remainders(areas: pd.DataFrame, districts: pd.DataFrame, municipalities: pd.DataFrame) -> pd.DataFrame:
+def remainders(areas: Frame, districts: Frame, municipalities: Frame) -> Frame:
     """What is left of each município of origin: its totals less the area's bounds, and its own largest centre."""
     whole = areas.merge(municipalities, on="municipality_code", suffixes=("", "_whole"), validate="m:1")
     pairs = areas[["district_code", "municipality_code"]].rename(columns={"district_code": "leaving"})
@@ -486,7 +469,7 @@ def remainders(areas: pd.DataFrame, districts: pd.DataFrame, municipalities: pd.
     return left.merge(rest, left_on="district_code", right_on="leaving", how="left", validate="1:1")
 
 
-def marts(districts: pd.DataFrame, municipalities: pd.DataFrame, totals: Totals) -> Frames:
+def marts(districts: Frame, municipalities: Frame, totals: Totals) -> Frames:
     """The law's requirements, the origin before and after, the ranking, what is pending and what would change it."""
     areas = districts[districts["is_candidate"]].reset_index(drop=True)
     rest = remainders(areas, districts, municipalities)
@@ -512,11 +495,12 @@ def marts(districts: pd.DataFrame, municipalities: pd.DataFrame, totals: Totals)
     }
 
 
-def of_origin(origins: pd.DataFrame) -> pd.DataFrame:
+def of_origin(origins: Frame) -> Frame:
     """The fifth requirement of each area: that its origin loses nothing."""
-    open_, likely = origins["verdict"] == UNDETERMINED, origins["indication_after"]
-    facts = {"lost": origins["verdict"] == "lost", "open": open_, "unlikely": open_ & (likely == "likely_not_met"),
-             "unknown": open_ & likely.isna()}  # fmt: skip
+    open_, likely, keeps = origins["verdict"] == UNDETERMINED, origins["indication_after"], origins["status_after"]
+    fails = (keeps == NOT_MET) | (likely == "likely_not_met")
+    unknown = (keeps == UNDETERMINED) & likely.isna()
+    facts = {"lost": origins["verdict"] == "lost", "open": open_, "unlikely": open_ & fails, "unknown": open_ & unknown}
     rows = origins[["district_code"]].assign(**facts).groupby("district_code").any().reset_index()
     status = np.select([rows["lost"], rows["open"]], [NOT_MET, UNDETERMINED], MET)
     indication = pd.Series(np.where(rows["unlikely"], "likely_not_met", "likely_met"))
@@ -524,7 +508,7 @@ def of_origin(origins: pd.DataFrame) -> pd.DataFrame:
     return rows[["district_code"]].assign(requirement="origin", status=status, indication=indication)
 
 
-def eligibility(areas: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
+def eligibility(areas: Frame, results: Frame) -> Frame:
     """Each area's status, likelihood, counts and binding requirement, in rank order."""
     names = ["district_code", "district_name", "municipality_code", "municipality_name", "uf"]
     found = areas[[*names, *(f"{measure}_value" for measure in REQUIREMENTS[1:])]]
@@ -546,7 +530,7 @@ def eligibility(areas: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
     return ranked(found.assign(origin_status=found["district_code"].map(origin)))
 
 
-def ranked(found: pd.DataFrame) -> pd.DataFrame:
+def ranked(found: Frame) -> Frame:
     """Status, likelihood, requirements met, smallest margin, population, code; equal but for the code share a rank."""
     keys = found[["requirements_met", "smallest_margin", "population"]].mul(-1)
     keys.insert(0, "likely", found["likely"].map({"likely_eligible": 0, "unknown": 1, "likely_ineligible": 2}))
@@ -557,7 +541,7 @@ def ranked(found: pd.DataFrame) -> pd.DataFrame:
     return found.assign(rank=rank).loc[order.index].reset_index(drop=True)
 
 
-def steps(units: pd.DataFrame, keys: list[str], totals: Totals) -> pd.DataFrame:
+def steps(units: Frame, keys: list[str], totals: Totals) -> Frame:
     """By requirement: how far its figure must rise to be no longer surely failed, or fall to be no longer surely met;
     `harm`: the rise at which the voters become too few.
     """
@@ -581,14 +565,7 @@ def steps(units: pd.DataFrame, keys: list[str], totals: Totals) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)
 
 
-def sensitivity(
-    areas: pd.DataFrame,
-    rest: pd.DataFrame,
-    results: pd.DataFrame,
-    origins: pd.DataFrame,
-    ranking: pd.DataFrame,
-    totals: Totals,
-) -> pd.DataFrame:
+def sensitivity(areas: Frame, rest: Frame, results: Frame, origins: Frame, ranking: Frame, totals: Totals) -> Frame:
     """The smallest change that undoes an eligible area, or mends one that fails in a single thing."""
     own, left = ["district_code", "requirement"], ["district_code", "municipality_code", "requirement"]
     stands = origins["verdict"].map({"kept": MET, "lost": NOT_MET, UNDETERMINED: UNDETERMINED})
@@ -675,7 +652,7 @@ def check(tables: Frames) -> None:
             raise ValueError(f"{name}: {[one.expectation_config for one in result.results if not one.success]}")
 
 
-def expectations(name: str, frame: pd.DataFrame) -> Iterable[Any]:
+def expectations(name: str, frame: Frame) -> Iterable[Any]:
     """A unique key, no nulls, known words, and numbers that are not negative."""
     key = KEYS[name]
     yield (
