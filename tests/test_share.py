@@ -133,7 +133,8 @@ def test_files_are_given_and_taken_once(url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "says"), [("s3://bucket/emancipa", "s3fs"), ("nowhere://x", "not known"), ("file:///proc/none", "cannot")]
+    ("url", "says"),
+    [("s3://bucket/emancipa", "s3fs"), ("nowhere://x", "not known"), ("file:///nowhere/emancipa", "No such file")],
 )
 def test_a_share_that_cannot_be_used_says_why(url: str, says: str, tmp_path: Path) -> None:
     published(tmp_path, 1)

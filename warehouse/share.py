@@ -11,10 +11,11 @@ whole. Nothing lives here alone, and between runs it may be emptied.
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,7 @@ class Share:
         for name in names:
             local, remote = data / name, f"{self.root}/{name}"
             if local.exists() and sizes.get(remote) != local.stat().st_size:
-                self.fs.makedirs(remote.rpartition("/")[0], exist_ok=True)
-                self.fs.put_file(str(local), remote)
+                self._write(remote, partial(self.fs.put_file, str(local)))
 
     def take(self, data: Path, names: Iterable[str], *, anew: bool = False) -> None:
         """Files that are not at hand; with `anew`, as they are there now. Written aside and renamed."""
@@ -51,6 +51,20 @@ class Share:
             aside = local.with_name(f".{local.name}-{os.getpid()}-{threading.get_ident()}")
             self.fs.get_file(remote, str(aside))
             aside.replace(local)
+
+    def write(self, name: str, contents: bytes) -> None:
+        """One small file, as it is now."""
+        self._write(f"{self.root}/{name}", lambda remote: self.fs.pipe_file(remote, contents))
+
+    def _write(self, remote: str, put: Callable[[str], None]) -> None:
+        """Folders are made where there are such; a bucket is not ours to make."""
+        try:
+            put(remote)
+        except FileNotFoundError:
+            if not self.fs.exists(remote[: remote.index("/", 1)]):
+                raise
+            self.fs.makedirs(remote.rpartition("/")[0], exist_ok=True)
+            put(remote)
 
     def _find(self, below: str) -> dict[str, Any]:
         with suppress(FileNotFoundError):
@@ -66,11 +80,9 @@ class Share:
             below = f"{home}/{publish.RELEASES}/{found}"
             files = (path for path in (data / below).rglob("*") if path.is_file())
             self.give(data, (str(path.relative_to(data)) for path in files), below=below)
-        self.fs.makedirs(f"{self.root}/{home}", exist_ok=True)
         for ledger in LEDGERS:  # also one that is not there yet, whatever the share remembers of it
-            text = (folder / ledger).read_bytes() if (folder / ledger).exists() else b""
-            self.fs.pipe_file(f"{self.root}/{home}/{ledger}", text)
-        self.fs.pipe_file(f"{self.root}/{home}/{publish.CURRENT}", "\n".join(releases).encode())
+            self.write(f"{home}/{ledger}", (folder / ledger).read_bytes() if (folder / ledger).exists() else b"")
+        self.write(f"{home}/{publish.CURRENT}", "\n".join(releases).encode())
 
     def take_home(self, data: Path, home: str, *, now: datetime, keep: publish.Keep) -> None:
         """A state's home as it was given; what its releases hold must be what they say. Raises EmancipaError."""
