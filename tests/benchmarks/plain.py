@@ -608,10 +608,10 @@ WORDS = {
     "likely": ["likely_eligible", "unknown", "likely_ineligible"], "direction": ["increase", "decrease"],
 }  # fmt: skip
 MAY_BE_NULL = (
-    r"mart\.sensitivity\.(requirement|municipality_code)|.*\.(v000\d|V000\d\d|AREA_KM2|population.*|(private|occupied)"
-    r"_dwellings|NR_L.*TUDE.*|NM_BAIRRO|DS_ENDERECO|CD_TIPO.*|QT_ELEITOR_SECAO|valor|border_distance_m|likely|(electorate|"
-    r"urban_houses|collection|low|value|high|threshold|margin|indication)(_.*)?|smallest_margin|binding_requirement|"
-    r"direction|amount|share)"
+    r"core\.polling_place\.district_code|mart\.sensitivity\.(requirement|municipality_code)|.*\.(v000\d|V000\d\d|"
+    r"AREA_KM2|population.*|(private|occupied)_dwellings|NR_L.*TUDE.*|NM_BAIRRO|DS_ENDERECO|CD_TIPO.*|valor|likely|"
+    r"QT_ELEITOR_SECAO|(electorate|urban_houses|collection|low|value|high|threshold|margin|indication)(_.*)?|share|"
+    r"border_distance_m|smallest_margin|binding_requirement|direction|amount)"
 )
 MAY_BE_NEGATIVE = r"NR_L.*TUDE.*|.*margin.*|valor"
 SHEETS = {
