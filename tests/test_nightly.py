@@ -10,9 +10,11 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -20,7 +22,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from prefect import runtime
 from prefect.cache_policies import NO_CACHE
-from prefect.client.orchestration import get_client
+from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
@@ -314,18 +316,14 @@ def test_of_a_killed_run_whoever_watched_it_tells(tmp_path: Path) -> None:
     assert "ES: the run crashed: Process exited" in (tmp_path / "notified.jsonl").read_text(encoding="utf-8")
 
 
-def test_a_run_outlives_whoever_read_its_log(upstream: Upstream, tmp_path: Path) -> None:
+def test_work_outlives_whoever_read_its_log(upstream: Upstream, tmp_path: Path) -> None:
     """As that of a killed worker does: its standard error leads nowhere any more."""
-    words = ["run", "--uf", "ES", "--as-of", str(AS_OF), "--data", str(tmp_path), "--json"]
-    code = "import sys; from flows.cli import call; sys.exit(call(sys.argv[1:]))"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    words = ["fetch", "--uf", "ES", "--source", "ibge_localities", "--data", str(tmp_path), "--json"]
     read, write = os.pipe()
     os.close(read)
-    process = subprocess.run(
-        [sys.executable, "-c", code, *words], env=environment, stdout=subprocess.PIPE, stderr=write, check=False
-    )
+    process = subprocess.run([*COMMAND, *words], env=beside(), stdout=subprocess.PIPE, stderr=write, check=True)
     os.close(write)
-    assert json.loads(process.stdout)["release"] == publish.current(tmp_path)
+    assert "ibge_localities" in process.stdout.decode()
 
 
 def test_a_run_that_went_down_with_its_machine_is_marked_and_told_by_the_next(
@@ -352,16 +350,32 @@ def test_a_schedule_needs_a_server(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "PREFECT_API_URL" in capsys.readouterr().err
 
 
+COMMAND = [sys.executable, "-c", "from flows.cli import main; main()"]
+
+
+def beside(**more: str) -> dict[str, str]:
+    """The environment of a process of ours that sees this very program."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **more}
+
+
+@contextmanager
+def served(prefect: str, data: Path, states: str) -> Iterator[None]:
+    words = ["serve", "--uf", states, "--data", str(data)]
+    environment = beside(PREFECT_API_URL=prefect, PREFECT_RUNNER_POLL_FREQUENCY="1")
+    process = subprocess.Popen(
+        [*COMMAND, *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
+
+
 def test_a_restart_keeps_the_schedule(prefect: str, tmp_path: Path) -> None:
-    words = [sys.executable, "-c", "from flows.cli import main; main()", "serve", "--uf", "ES,SE", "--data"]
-    environment = os.environ | {"PREFECT_API_URL": prefect, "PYTHONPATH": os.pathsep.join(sys.path)}
     for _ in range(2):
-        process = subprocess.Popen([*words, str(tmp_path)], env=environment, stderr=subprocess.DEVNULL)
-        try:
-            found = _deployment("emancipa-national/nightly")
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(20)
+        with served(prefect, tmp_path, "ES,SE"):
+            _deployment("emancipa-national/nightly")
     found = _deployment("emancipa-national/nightly")
     (only,) = found.schedules
     assert (only.active, only.schedule.cron, only.schedule.timezone) == (True, "0 2 * * *", "America/Sao_Paulo")
@@ -369,6 +383,42 @@ def test_a_restart_keeps_the_schedule(prefect: str, tmp_path: Path) -> None:
     assert found.global_concurrency_limit.limit == 1
     assert found.parameters["ufs"] == ["ES", "SE"]
     assert "as_of" not in found.parameters
+
+
+def test_a_served_run_that_is_killed_is_marked_and_told_and_the_next_is_not_held_up(
+    prefect: str, upstream: Upstream, tmp_path: Path
+) -> None:
+    with served(prefect, tmp_path, "ES"), get_client(sync_client=True) as client:
+        deployment = _deployment("emancipa/nightly").id
+        ends = []
+        for is_killed in (True, False):
+            given = {"as_of": str(AS_OF)}
+            run = client.create_flow_run_from_deployment(deployment, parameters=given).id
+            if is_killed:
+                os.kill(soon(lambda: int((tmp_path / "lock").read_text(encoding="utf-8").split()[1])), signal.SIGKILL)
+            ends.append(soon(partial(ended, client, run)))
+    assert ends == ["Crashed", "Completed"]
+    events = [json.loads(line) for line in (tmp_path / "notified.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["topic"], row["key"], row["event"]) for row in events] == [
+        ("failure/ES", "crashed", "told"),
+        ("failure/ES", "crashed", "passed"),
+    ]
+    assert publish.current(tmp_path)
+
+
+def ended(client: SyncPrefectClient, run: uuid.UUID) -> str | None:
+    state = client.read_flow_run(run).state
+    return state.name if state and state.is_final() else None
+
+
+def soon(find: Callable[[], Any]) -> Any:
+    """What is found, as soon as there is something."""
+    for _ in range(2400):
+        with suppress(OSError, IndexError):
+            if found := find():
+                return found
+        time.sleep(0.05)
+    raise AssertionError("not in two minutes")
 
 
 def _deployment(name: str) -> Any:
