@@ -47,7 +47,7 @@ def _rule_set(rule_set: str, found: Rows) -> None:
     terminal.table(told, {**columns, "open": "to certify"}, title=rule_set, narrow=["verdict"])
     if len(found) > TOP:
         terminal.line(f"… and {len(found) - TOP} more in mart.viable_group")
-    terminal.line(
+    terminal.paragraph(
         f"Sets of up to {found[0]['largest']} districts, neighbours by {found[0]['contiguity']}"
         + ("." if found[0]["is_complete"] else "; the search met its limit: there may be more.")
     )

@@ -82,15 +82,16 @@ def _list(standing: Rows, calendar: Rows) -> None:
         terminal.heading("Calendar")
         for row in calendar:
             if row["rule_set"] == rule_set:
-                terminal.line(_entry(row))
-    terminal.line("\nTerms are calendar days; where one ends on a day off, the next working day stands beside it.")
+                terminal.paragraph(_entry(row), indent=2)
+    terminal.line()
+    terminal.paragraph("Terms are calendar days; where one ends on a day off, the next working day stands beside it.")
 
 
 def _entry(row: dict[str, Any]) -> str:
     """A line of the calendar: day, weekday, what, whose."""
     shifted = row["working_day"] not in {None, row["day"]}
     day = _day(row["day"]) + (f" (next working day {_day(row['working_day'])})" if shifted else "")
-    return f"  {day}  {'OVERDUE: ' * row['overdue']}{row['what']}: {row['proposals']}"
+    return f"{day}  {'OVERDUE: ' * row['overdue']}{row['what']}: {row['proposals']}"
 
 
 def _day(day: date) -> str:
@@ -120,7 +121,7 @@ def proposal(data: Path, proposal_id: str, *, as_json: bool) -> None:
     for event in found["events"]:
         told = (event["event"].replace("_", " "), event["body"], event["document"], event["note"])
         later = "" if event["is_counted"] else "  (after the date of the run: not counted)"
-        terminal.line(f"  {_day(event['date'])}  {', '.join(filter(None, told))}{later}")
+        terminal.paragraph(f"{_day(event['date'])}  {', '.join(filter(None, told))}{later}", indent=2)
 
 
 def _stages(stages: Rows) -> None:
@@ -130,10 +131,10 @@ def _stages(stages: Rows) -> None:
         late = f" ({-row['days_left']} days ago)" if row["days_left"] is not None and row["days_left"] < 0 else ""
         shifted = row["working_day"] not in {None, row["due_on"]}
         working = f" (next working day {_day(row['working_day'])})" if shifted else ""
-        terminal.line(f"{mark} {row['stage']} ({row['article'] or '–'}): {row['status']}{due}{late}{working}")
-        terminal.line(f"    {row['reason']}")
+        terminal.paragraph(f"{mark} {row['stage']} ({row['article'] or '–'}): {row['status']}{due}{late}{working}")
+        terminal.paragraph(row["reason"], indent=4)
         if row["next_step"]:
-            terminal.line(f"    next: {row['next_step']}")
+            terminal.paragraph(f"next: {row['next_step']}", indent=4)
 
 
 def overdue(uf: str, release: Path) -> list[Cause]:

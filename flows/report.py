@@ -57,8 +57,9 @@ def _tell(
         hidden = own.height - TOP
         if hidden > 0:
             terminal.line(f"… and {hidden} more in export/eligibility.csv")
-    terminal.line(
-        f"\n{ranking.height} verdicts: {summary['eligible']} eligible, {summary['undetermined']} undetermined, "
+    terminal.line()
+    terminal.paragraph(
+        f"{ranking.height} verdicts: {summary['eligible']} eligible, {summary['undetermined']} undetermined, "
         f"{summary['ineligible']} ineligible"
     )
     if pending.height:
@@ -69,7 +70,7 @@ def _tell(
     terminal.line(f"\n{'Published' if outcome.is_new else 'Nothing new; readers keep'} {outcome.folder}")
     if outcome.withdrawn:
         terminal.line(f"This run would make {outcome.withdrawn}.")
-    terminal.line("A technical screen, not an approval: no município can be created today (EC 15/1996).")
+    terminal.paragraph("A technical screen, not an approval: no município can be created today (EC 15/1996).")
 
 
 def _ranking(rows: pl.DataFrame) -> None:
@@ -111,15 +112,17 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
         terminal.as_json(facts)
         return
     if release:
-        terminal.line(f"readers see {release}: {facts['uf']} as of {facts['as_of']}, built {facts['built_at']}")
+        terminal.paragraph(f"readers see {release}: {facts['uf']} as of {facts['as_of']}, built {facts['built_at']}")
     else:
         nothing = warehouse.unpublished(data)
         terminal.line(f"{nothing.what}: {nothing.action}")
     for run in (run for run in last if run["exit_code"]):
-        terminal.line(f"the last run, {run['started_at']:%Y-%m-%d %H:%M} UTC, failed: {run['uf']}: {run['message']}")
+        terminal.paragraph(
+            f"the last run, {run['started_at']:%Y-%m-%d %H:%M} UTC, failed: {run['uf']}: {run['message']}"
+        )
     for state in (state for state in facts["states"] if not state["is_current"]):
         stands_in = f"{state['release']} stands in" if state["release"] else "it is left out"
-        terminal.line(f"{state['uf']} failed, {stands_in}: {state['reason']}")
+        terminal.paragraph(f"{state['uf']} failed, {stands_in}: {state['reason']}")
     terminal.table(
         [row | {"state": _state(row), "good": _day(row["last_good_at"])} for row in rows],
         {
@@ -135,7 +138,7 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
     )
     for row in rows:
         if row["last_message"] and row["last_outcome"] not in {"ok", NOT_SUPPLIED}:
-            terminal.line(f"{row['source']}: {row['last_message']}")
+            terminal.paragraph(f"{row['source']}: {row['last_message']}")
 
 
 def _day(moment: datetime | None) -> str | None:

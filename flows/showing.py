@@ -1,5 +1,6 @@
 """`emancipa show AREA`: one area, requirement by requirement; with --explain, every input its figures came from."""
 
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 # What is told of an area, in order. Every query takes the area's id.
 SUMMARY = {
     "verdicts": "SELECT * FROM mart.eligibility WHERE area_id = $1 ORDER BY rule_set",
-    "requirements": "SELECT * FROM mart.requirement_result WHERE area_id = $1 ORDER BY ALL",
+    "requirements": "SELECT * FROM mart.requirement_result WHERE area_id = $1 ORDER BY rule_set, article, requirement",
     "origins": "SELECT * FROM mart.origin_result WHERE area_id = $1 ORDER BY ALL",
     "pending": "SELECT * FROM mart.pending WHERE area_id = $1 ORDER BY ALL",
 }
@@ -78,10 +79,10 @@ def _summary(found: dict[str, Rows]) -> None:
 
 
 def _verdict(verdict: dict[str, Any], own: dict[str, Rows]) -> None:
-    likely = f", {verdict['likely']}" if verdict["likely"] else ""
+    likely = f", {_words(verdict['likely'])}" if verdict["likely"] else ""
     terminal.heading(f"{verdict['rule_set']}: {verdict['status']}{likely}; rank {verdict['rank']}")
     if verdict["same_origin_conflict"]:
-        terminal.line(f"cannot leave together with: {verdict['same_origin_conflict'].replace('|', ', ')}")
+        terminal.paragraph(f"cannot leave together with: {verdict['same_origin_conflict'].replace('|', ', ')}")
     if verdict["kind"] == "fusion" and not own["requirements"]:
         is_exempt = verdict["status"] == "eligible"
         terminal.line("exempt from art. 2º (art. 4º)" if is_exempt else "the rule set says nothing of fusions")
@@ -89,49 +90,62 @@ def _verdict(verdict: dict[str, Any], own: dict[str, Rows]) -> None:
         if row["requirement"] != ORIGIN:
             _requirement(row)
     if own["origins"]:
-        _origins(own["origins"])
+        _origins(own["origins"], {row["requirement"]: row["unit"] for row in own["requirements"]})
     for row in own["pending"]:
-        terminal.line(f"\npending · {row['requirement']}: {row['reason']}\n  ask {row['ask']}")
+        terminal.line()
+        terminal.paragraph(f"pending · {_words(row['requirement'])}: {row['reason']}")
+        terminal.paragraph(f"ask {row['ask']}", indent=2)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _requirement(row: dict[str, Any]) -> None:
-    likely = f" ({row['indication']})" if row["indication"] else ""
-    margin = f", margin {terminal.percent(row['margin'])}" if row["margin"] is not None else ""
-    terminal.heading(f"{row['requirement']} · {row['article']}: {row['status']}{likely}")
-    terminal.line(
-        f"  {terminal.shown(row['value'])} {row['unit'] or ''} "
-        f"[{terminal.shown(row['low'])} to {terminal.shown(row['high'])}] "
-        f"{row['comparison'] or ''} {terminal.shown(row['threshold'])}{margin}"
+    names = ("low", "value", "high", "threshold")
+    low, value, high, threshold = (terminal.figure(row[name], row["unit"]) for name in names)
+    likely = f" ({_words(row['indication'])})" if row["indication"] else ""
+    margin = f"; margin {terminal.percent(row['margin'])}" if row["margin"] is not None else ""
+    terminal.heading(f"{_words(row['requirement'])} · {row['article']}: {_words(row['status'])}{likely}")
+    terminal.paragraph(
+        f"{value} {row['unit'] or ''}{'' if low == high else f', between {low} and {high}'}; "
+        f"asked {row['comparison'] or ''} {threshold}{margin}",
+        indent=2,
     )
-    terminal.line(f"  {row['evidence']}: {row['method']} ({row['source']}, {row['reference_period']})")
+    terminal.paragraph(f"{row['evidence']}: {row['method']} ({row['source']}, {row['reference_period']})", indent=2)
     if row["reason"]:
-        terminal.line(f"  {row['reason']}")
+        terminal.paragraph(row["reason"], indent=2)
 
 
-def _origins(found: Rows) -> None:
-    terminal.heading("Municípios of origin, before → after")
-    told = [
-        row | {"before": terminal.shown(row["before_value"]), "after": terminal.shown(row["after_value"])}
-        for row in found
-    ]
-    headings = {
-        "municipality_name": "município",
-        "requirement": "requirement",
-        "before": "before",
-        "after": "after",
-        "threshold": "threshold",
-        "verdict": "verdict",
-    }
-    terminal.table(told, headings, narrow=["requirement", "verdict"])
+def _origins(found: Rows, units: dict[str, str | None]) -> None:
+    """`units` of the requirements, in the law's order."""
+    order = list(units)
+    found = sorted(found, key=lambda row: (row["municipality_code"], order.index(row["requirement"])))
+    for name, rows_ in groupby(found, key=lambda row: row["municipality_name"]):
+        terminal.heading(f"{name}, município of origin, before → after")
+        told = [
+            {
+                "requirement": _words(row["requirement"]),
+                **{end: terminal.figure(row[column], units[row["requirement"]]) for end, column in _ORIGIN.items()},
+                "verdict": row["verdict"],
+            }
+            for row in rows_
+        ]
+        terminal.table(
+            told, {column: column for column in told[0]}, narrow=["requirement", "verdict"], right=[*_ORIGIN]
+        )
+
+
+_ORIGIN = {"before": "before_value", "after": "after_value", "asked": "threshold"}
 
 
 def _inputs(inputs: dict[str, Rows]) -> None:
     """Field by field, so that a clerk can check each line by hand and nothing is cut to fit."""
     terminal.heading("How it was computed")
     for step in STEPS:
-        terminal.line(f"  · {step}")
+        terminal.paragraph(f"· {step}", indent=2)
     for name, found in inputs.items():
         terminal.heading(f"{name} ({len(found)})")
         for row in found:
             told = [f"{key}={terminal.shown(value)}" for key, value in row.items() if value not in {None, ""}]
-            terminal.line("  " + " · ".join(told))
+            terminal.paragraph(" · ".join(told), indent=2)

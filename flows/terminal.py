@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
+from textwrap import TextWrapper
 from typing import Any
 
 from rich.console import Console
@@ -67,14 +68,16 @@ def table(
     *,
     title: str = "",
     narrow: Sequence[str] = (),
+    right: Sequence[str] = (),
     whole: bool = False,
 ) -> None:
-    """Rows as a table; `columns` maps their names to headings, `narrow` names those that must not wrap.
+    """Rows as a table; `columns` maps their names to headings, `narrow` names those that must not wrap, `right` those
+    of figures already written out.
 
     `whole`: no cell is cut or wrapped, however wide the table gets.
     """
     printed = Table(title=title or None, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    numbers = {name for name in columns if any(isinstance(row[name], int | float | Decimal) for row in rows)}
+    numbers = {name for name in columns if any(isinstance(row[name], int | float | Decimal) for row in rows)} | {*right}
     for name, heading in columns.items():
         printed.add_column(
             heading, justify="right" if name in numbers else "left", no_wrap=whole or name in narrow or name in numbers
@@ -105,6 +108,13 @@ def shown(value: Any) -> str:
     return str(value)
 
 
+def figure(value: Decimal | int | None, unit: str | None = None) -> str:
+    """A figure to be read: thousands grouped, money to the cent."""
+    if value is None:
+        return "–"
+    return f"{value:,.2f}" if unit == "BRL" else f"{Decimal(value).normalize():,f}"
+
+
 def percent(value: Decimal | None) -> str | None:
     """A margin as people say it: +12.3 %."""
     return None if value is None else f"{value * 100:+.1f}%"
@@ -113,6 +123,19 @@ def percent(value: Decimal | None) -> str | None:
 def line(text: str = "") -> None:
     """A line of the result, on standard output; never broken in two, so that a path can be copied."""
     _console().print(text, markup=False, soft_wrap=True)
+
+
+def paragraph(text: str, indent: int = 0) -> None:
+    """Words of the result, wrapped at the terminal's width; what has no space in it (a path, a hash) stays whole."""
+    margin = " " * indent
+    words = TextWrapper(
+        _console().width,
+        initial_indent=margin,
+        subsequent_indent=f"{margin}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    line(words.fill(text))
 
 
 def heading(text: str) -> None:

@@ -1,6 +1,7 @@
 """Places by their name, and what the reading verbs print of them."""
 
 import json
+import re
 
 import duckdb
 import pytest
@@ -76,3 +77,30 @@ def test_groups_of_one_district_hold_it(capsys: pytest.CaptureFixture[str]) -> N
     assert found == [row for row in groups if code in row["district_codes"].split("|")]
     assert 0 < len(found) < len(groups)
     assert verb("groups", "Nenhum lugar") == 2
+
+
+READING = (
+    "status", "sources", "rules", "tables", "groups", "proposals", "proposal P03", "places --uf ES", "show goiabeiras",
+    "show garrafao --explain", f"show {FUSION}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", READING)
+def test_what_is_read_fits_80_columns(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    sample()
+    assert verb(*words.split()) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 3
+    assert [line for line in lines if len(line) > 80 and " " in line.strip()] == []
+
+
+def test_figures_are_told_in_the_order_of_the_law_and_to_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert verb("show", "barra nova") == 0
+    told = capsys.readouterr().out
+    assert re.findall(r"^(\w[\w ]+) · art\. 2º, (\w+):", told, re.MULTILINE) == [
+        ("population", "I"), ("electorate", "II"), ("urban houses", "III"), ("collection", "IV"),
+    ]  # fmt: skip
+    assert "164,373,132.47 BRL, between 0.00 and 800,030,573.77; asked >= 129,115,000.00" in " ".join(told.split())
+    assert re.search(
+        r"^collection +800,030,573\.77 +635,657,441\.30 +129,115,000\.00 +undetermined", told, re.MULTILINE
+    )
