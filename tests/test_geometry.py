@@ -60,6 +60,15 @@ def test_the_border_of_a_district_inside_another_counts() -> None:
     assert found.rows() == [(0, 2, pytest.approx(geodesic((-40.963, -19.95), (-40.96, -19.95)), abs=0.1))]
 
 
+def test_every_part_of_a_district_has_its_border() -> None:
+    island, main, other = (shapely.box(west, -20, west + 0.1, -19.9) for west in (-40.7, -41, -40.9))
+    edges = geometry.borders(np.array([shapely.multipolygons([main, island]), other], dtype=object))
+    at, here, own = np.array([-40.899]), np.array([-19.95]), np.array([1])
+    near = pytest.approx(geodesic((-40.899, -19.95), (-40.9, -19.95)), abs=0.1)
+    assert geometry.distances(edges, at, here, own, 500).rows() == [(0, 0, near)]
+    assert geometry.nearest(edges, at, here, own).rows() == [(0, near)]
+
+
 def test_the_outer_edge_is_no_border_and_far_ones_are_measured_too() -> None:
     edges = geometry.borders(BLOCK)
     x, y, own = np.array([-40.8001, -40.99]), np.array([-19.95, -19.99]), np.array([1, 0])
@@ -84,6 +93,7 @@ def test_distances_agree_with_shapely_on_random_coverages(seed: int) -> None:
     box = shapely.box(-41, -20, -40.9, -19.9)
     cells: Any = np.array(shapely.get_parts(shapely.voronoi_polygons(shapely.multipoints(seeds), extend_to=box)))
     cells = shapely.intersection(shapely.segmentize(cells, 0.002), box)
+    cells = np.append(shapely.union(cells[:-2:2], cells[1:-2:2]), cells[-2:])  # districts of one part and of two
     x, y = chance.uniform(-41, -40.9, 40), chance.uniform(-20, -19.9, 40)
     point, polygon = geometry.covering(cells, x, y)
     own = np.empty(40, dtype=np.intp)

@@ -96,7 +96,8 @@ class Borders:
 
 def borders(polygons: NDArray[Any]) -> Borders:
     """The segments of every ring of the polygons, indexed by the boxes of their pieces."""
-    rings, polygon = shapely.get_rings(polygons, return_index=True)
+    parts, whole = shapely.get_parts(polygons, return_index=True)  # get_rings passes over polygons of several parts
+    rings, part = shapely.get_rings(parts, return_index=True)
     coordinates, ring = shapely.get_coordinates(rings, return_index=True)
     inside = ring[1:] == ring[:-1]
     start, end, ring = coordinates[:-1][inside], coordinates[1:][inside], ring[:-1][inside]
@@ -109,7 +110,7 @@ def borders(polygons: NDArray[Any]) -> Borders:
         end=end,
         first=first,
         count=np.diff(np.append(first, len(ring))),
-        owner=polygon[ring[first]],
+        owner=whole[part[ring[first]]],
         index=shapely.STRtree(shapely.box(low[:, 0], low[:, 1], high[:, 0], high[:, 1])),
     )
 
