@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 import warehouse
-from flows import national
+from flows import national, pipeline
 from flows.cli import call
 from flows.national import Spread
 from flows.order import Order
@@ -168,13 +168,27 @@ def test_a_second_night_is_nothing_new(data: Path, capsys: pytest.CaptureFixture
     assert publish.current(data) == before
 
 
-def test_where_every_state_fails_nothing_is_published(upstream: Upstream, tmp_path: Path) -> None:
+def test_a_source_gone_stale_is_told_once_for_all_states(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "stale", lambda *_: ("siconfi_revenue",))
+    with hooked() as hook:
+        monkeypatch.setenv("EMANCIPA_NOTIFY_URL", hook.url)
+        assert run(copy, "--offline") == 0
+    (posted,) = hook.posted
+    assert posted["causes"] == ["BR: siconfi_revenue has not answered for longer than 62 days"]
+
+
+def test_where_every_state_fails_nothing_is_published_and_status_says_why(
+    upstream: Upstream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     upstream.fault("/odsele/", "503")
     try:
         assert run(tmp_path) == 4
     finally:
         upstream.heal()
     assert publish.current(tmp_path) is None
+    capsys.readouterr()
+    assert call(["status", "--data", str(tmp_path)]) == 0
+    assert "UTC, failed: BR: " in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.filterwarnings("ignore")
