@@ -24,8 +24,8 @@ help: ## this list
 run: $(READY) ## the bundled sample, start to end, in its own data folder
 	$(BIN)/emancipa run --sample
 
-test: $(READY) ## the tests; ARGS="tests/test_layers.py -q" for some of them
-	$(BIN)/pytest $(ARGS)
+test: $(READY) ## the tests, a process per core (at most 4); ARGS="tests/test_layers.py -q" for some of them
+	$(BIN)/pytest $(or $(ARGS),--numprocesses auto --maxprocesses 4 --dist worksteal)
 
 lint: $(READY) ## ruff and mypy
 	$(BIN)/ruff check .
