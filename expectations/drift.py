@@ -4,7 +4,7 @@ Pure: the frames of both releases in, checks out. Tolerances are per measure, an
 change. What is over them may be right (a new census): `accept` lets it through as a warning, with the reason given.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
@@ -31,6 +31,7 @@ TOLERANCES: Mapping[str, tuple[int, Severity]] = {
 }
 # Hand-supplied areas and rule sets may be taken away at will: only districts' own areas, under rule sets both have.
 OWN_AREAS = pl.col("area_id").str.contains(r"^\d{9}$")
+PLACES = ("state_code", "municipality_code", "district_code", "area_id")  # each begins with its state's
 FLIPS_PERCENT, FLIPS = 10, 5  # areas whose status may change; fewer than so many are never refused
 _NEXT = "compare both releases with `emancipa diff`; if the change is right, run again with --accept-drift REASON"
 
@@ -40,10 +41,8 @@ def violations(
     after: Mapping[str, pl.DataFrame | pl.LazyFrame],
     accept: str = "",
 ) -> list[Violation]:
-    """Every comparison of the last release with this one. Without a last release of the same states, all pass."""
-    old, new = ({name: frame.lazy() for name, frame in frames.items()} for frames in (before, after))
-    if not _same_states(old, new):
-        old = {}
+    """Every comparison of the last release with this one, over the states that both have; without any, all pass."""
+    old, new = _shared({name: frame.lazy() for name, frame in frames.items()} for frames in (before, after))
     found = [
         *(_shrink(table, old, new) for table in COVERED),
         *(_moved(measure, old, new) for measure in TOLERANCES),
@@ -59,9 +58,27 @@ def _accepted(one: Violation, reason: str) -> Violation:
     return replace(one, severity="warning", observed=f"{one.observed}; accepted: {reason}")
 
 
-def _same_states(old: Frames, new: Frames) -> bool:
-    states = [frames["core.state"].select("uf").collect()["uf"] for frames in (old, new) if "core.state" in frames]
-    return len(states) == 2 and set(states[0]) <= set(states[1])
+def _shared(releases: Iterable[Frames]) -> tuple[Frames, Frames]:
+    """Both releases without the states that one of them lacks: a country may be screened state by state."""
+    old, new = releases
+    had, has = ({*_states(frames)} for frames in (old, new))
+    if had == has:
+        return old, new
+    if not had & has:
+        return {}, new
+    return _of_states(old, had & has), _of_states(new, had & has)
+
+
+def _states(frames: Frames) -> list[str]:
+    return frames["core.state"].select("state_code").collect()["state_code"].to_list() if "core.state" in frames else []
+
+
+def _of_states(frames: Frames, codes: set[str]) -> Frames:
+    found = {}
+    for name, frame in frames.items():
+        place = next((column for column in PLACES if column in frame.collect_schema()), None)
+        found[name] = frame.filter(pl.col(place).str.head(2).is_in(codes)) if place else frame
+    return found
 
 
 def _shrink(table: str, old: Frames, new: Frames) -> Violation:
