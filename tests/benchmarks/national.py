@@ -81,8 +81,8 @@ def main() -> None:
         ("build", "build", everything, "threads", "2"),
         ("one at a time", "build", everything, "threads", "1"),
         ("processes", "build", everything, "dask", "2"),
-        *(("growth", "build", ",".join(ufs), "threads", "2") for ufs in GROWTH[:-1]),
         ("again", "build", everything, "threads", "2", "keep"),
+        *(("growth", "build", ",".join(ufs), "threads", "2") for ufs in GROWTH[:-1]),
         ("floor", "floor"),
         *([("plain", "plain")] if options.geopandas or find_spec("geopandas") else []),
     ):
