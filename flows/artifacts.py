@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
-from flows.pipeline import Outcome, Run
+from flows.run import Outcome, Run
 from warehouse import publish
 
 ROWS = 100

@@ -22,7 +22,7 @@ from transforms.errors import EmancipaError, UsageError
 
 if TYPE_CHECKING:
     from flows.order import Order
-    from flows.pipeline import Run
+    from flows.run import Run
     from flows.settings import Settings
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from flows import pipeline, terminal
+from flows import polling, run, terminal
 from flows.fetch import place
-from flows.pipeline import Run
+from flows.run import Run
 from transforms.catalog import sources
 from transforms.errors import SourceUnavailable, UsageError
 from transforms.sources import Source
@@ -21,7 +21,7 @@ def fetch(this: Run, names: Sequence[str], files: Sequence[str], *, as_json: boo
         if files:
             polls = dict(_placed(this, word) for word in files)
         else:
-            polls = pipeline.fetch(replace(this, say=pipeline.quiet), wanted)
+            polls = polling.fetch(replace(this, say=run.quiet), wanted)
     rows = [
         {"source": name, "outcome": poll.word, "answers": len(poll.answers), "message": poll.message}
         for name, poll in polls.items()

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from flows.order import Order, run_of, state_of
-from flows.pipeline import STAGING, Outcome, Run, polled
+from flows.polling import polled
+from flows.run import STAGING, Outcome, Run
 from flows.settings import Settings, settings
 from transforms.catalog import sources
 from transforms.errors import EmancipaError
@@ -43,7 +44,7 @@ def lend(order: Order, *, away: bool) -> dict[str, Loan | None]:
 
 
 def needed(this: Run) -> Iterator[str]:
-    """The snapshots that a state is built from, and the rows made of them: see pipeline.usable."""
+    """The snapshots that a state is built from, and the rows made of them: see polling.usable."""
     fetched = polled(this)
     for name, source in sources().items():
         new = fetched.get(name)

@@ -18,9 +18,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Literal
 
-from flows import lending, notify, pipeline
+from flows import lending, notify, pipeline, polling
 from flows.order import Order, run_of, runs_of, state_of
-from flows.pipeline import Outcome, Run
+from flows.run import Outcome, Run
 from flows.terminal import say
 from transforms.catalog import sources, tables
 from transforms.codes import BY_UF, state
@@ -64,7 +64,7 @@ def run(order: Order, spread: Spread) -> Outcome:
 
     def fetch(_this: Run) -> None:
         with ThreadPoolExecutor(max_workers=8, thread_name_prefix="fetch") as pool:
-            list(pool.map(partial(pipeline.ask, runs_of(order)), run_of(order).wanted.values()))
+            list(pool.map(partial(polling.ask, runs_of(order)), run_of(order).wanted.values()))
 
     def build(this: Run) -> Outcome:
         read_shared(order)

@@ -23,10 +23,10 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settin
 from prefect.states import Cancelled, Completed, Crashed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
-from flows import artifacts, lending, notify, pipeline
+from flows import artifacts, lending, notify, pipeline, polling
 from flows.national import Spread, assemble, cluster, distributed, of_state, read_shared
 from flows.order import Order, run_of, runs_of
-from flows.pipeline import Outcome, Run
+from flows.run import Outcome, Run
 from transforms.catalog import sources
 from transforms.errors import Locked
 from warehouse.snapshots import BRASILIA
@@ -56,7 +56,7 @@ def may_pass(_task: object, _run: object, state: State[Any]) -> bool:
 @task(task_run_name="fetch {source}", retry_condition_fn=may_pass, cache_policy=NO_CACHE)
 def fetch(order: Order, source: str) -> str:
     """Ask one source, for every state of the order; the polls go into the ledger, one word comes back."""
-    polls = pipeline.ask(runs_of(order), sources()[source])
+    polls = polling.ask(runs_of(order), sources()[source])
     if failed := [poll for poll in polls if not poll.ok]:
         raise NotFetched(failed[0].cause, failed[0].message)
     return "ok"

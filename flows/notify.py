@@ -29,7 +29,7 @@ from transforms.errors import EmancipaError, Locked, UsageError
 from warehouse.ledger import Ledger
 
 if TYPE_CHECKING:
-    from flows.pipeline import Outcome, Run
+    from flows.run import Outcome, Run
 
 LEDGER = "notified.jsonl"
 SECONDS = 20  # a hook that hangs must not hold up the night

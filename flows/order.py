@@ -11,7 +11,7 @@ from pathlib import Path
 
 from flows import rule_files, sample, terminal
 from flows.fetch import Client
-from flows.pipeline import Run
+from flows.run import Run
 from flows.settings import Settings, settings
 from transforms.codes import state
 from transforms.errors import UsageError

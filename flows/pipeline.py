@@ -3,100 +3,31 @@
 The command line and the Prefect flow call these very steps. Nothing readers see changes before the last of them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime
-from functools import partial
 from importlib.metadata import version
-from pathlib import Path
-from threading import Lock
 
 import polars as pl
 
-from flows.fetch import Asked, Client, poll
+from flows.polling import Polled, fetch, polled, stale, usable
 from flows.proposals import require_past
-from flows.rule_files import RuleFile
-from flows.settings import Settings
+from flows.run import Outcome, Run
 from transforms.catalog import sources, tables
 from transforms.caveats import caveats
 from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable
 from transforms.screen import screen
-from transforms.sources import Scope, Source, inputs, inputs_certificates
+from transforms.sources import inputs, inputs_certificates
 from transforms.states import own_inputs
-from warehouse import meta, publish, release, staging
-from warehouse.snapshots import BRASILIA, Answer, Poll, Store
+from warehouse import meta, publish, release
+from warehouse.snapshots import BRASILIA
 from warehouse.staging import stage, sweep
 from warehouse.states import COUNTRY
 
-Polled = list[tuple[Source, Poll]]
-Say = Callable[[str], None]
-Fetching = Callable[["Run"], object]
-Building = Callable[["Run"], "Outcome"]
-STAGING = "staging"
-_READING = Lock()
+Fetching = Callable[[Run], object]
+Building = Callable[[Run], Outcome]
 TABULAR = {".csv", ".tsv", ".txt", ".xls", ".xlsx", ".ods"}  # what somebody may think is read
 UNUSED_DAYS = 120  # parsed answers that no run has used for so long are parsed again if ever needed
-
-
-def quiet(_line: str) -> None:
-    """Say nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What a run is about. `simulated` names the sources whose answers are (the bundled sample's)."""
-
-    scope: Scope
-    rules: Sequence[RuleFile]
-    settings: Settings
-    client: Client | None  # None: nothing is asked, not even the folder of hand-supplied files
-    now: datetime
-    offline: bool = False  # build from the snapshots at hand; hand-supplied files are at hand too
-    simulated: frozenset[str] = frozenset()
-    accept_drift: str = ""
-    say: Say = quiet
-    home: Path = Path()  # where its releases live, below the data folder: a national run gives each state its own
-    store: Store = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "store", Store(self.settings.raw))
-
-    def of_state(self, uf: str, home: Path) -> "Run":
-        """The same run for another state: one client, one store."""
-        other = replace(self, scope=replace(self.scope, uf=uf), home=home)
-        object.__setattr__(other, "store", self.store)
-        return other
-
-    @property
-    def wanted(self) -> Mapping[str, Source]:
-        """The sources this run asks."""
-        if self.client is None:
-            return {}
-        return {name: source for name, source in sources().items() if not self.offline or source.base == "inputs"}
-
-    @property
-    def data(self) -> Path:
-        """The folder of its lock, releases and history; snapshots and parsed answers are shared by all homes."""
-        return self.settings.data / self.home
-
-    @property
-    def cache(self) -> Path:
-        """Parsed answers."""
-        return self.settings.data / STAGING
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a run: the release readers now see, and whether this run made it."""
-
-    release: str
-    folder: Path
-    is_new: bool
-    stale: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    withdrawn: str = ""  # where the very same was made before, and rolled back from: which, when and why
-    failed: Mapping[str, BaseException] = field(default_factory=dict)  # of a national run, the states that did
 
 
 def run(this: Run, fetching: Fetching | None = None, building: Building | None = None) -> Outcome:
@@ -185,46 +116,6 @@ def sweep_up(this: Run) -> None:
     sweep(this.cache, this.now.timestamp() - UNUSED_DAYS * 86_400)
 
 
-def fetch(this: Run, wanted: Mapping[str, Source] | None = None) -> dict[str, Poll]:
-    """Poll what the run asks (or those wanted), each on its own thread, for most have a host of their own."""
-    chosen = this.wanted if wanted is None else wanted
-    with ThreadPoolExecutor(max_workers=8, thread_name_prefix="fetch") as pool:
-        polls = pool.map(lambda source: ask([this], source)[0], chosen.values())
-        return dict(zip(chosen, polls, strict=True))
-
-
-def ask(runs: Sequence[Run], source: Source) -> list[Poll]:
-    """Poll one source for each state, its shared questions once; where all of them are, one poll speaks for all."""
-    asked, polls = Asked(), []
-    for this in runs:
-        if this.client is None:
-            continue
-        deadline = this.settings.deadline_seconds
-        # A bad file of the user's own is told when it is staged, and stops the run.
-        read = None if source.base == "inputs" else partial(_read, this, source)
-        result = poll(
-            source, this.scope, this.store, this.client, now=this.now, deadline=deadline, asked=asked, read=read
-        )
-        where = f"{result.uf} " if len(runs) > 1 and result.uf else ""
-        how = result.word if result.ok else result.outcome
-        this.say(f"{where}{source.name}: {how}{f', {result.message}' if result.message else ''}")
-        polls.append(result)
-        if not result.uf:
-            break
-    return polls
-
-
-def _read(this: Run, source: Source, answer: Answer) -> None:
-    """Make rows of an answer while others still download; one at a time, for national files are large."""
-    with _READING:
-        staging.read(this.store, source, answer, this.cache)
-
-
-def polled(this: Run) -> dict[str, Poll]:
-    """What this run's fetching came to, by source: its last poll of each."""
-    return {poll.source: poll for poll in this.store.history(uf=this.scope.uf) if poll.polled_at == this.now}
-
-
 def build(this: Run) -> Outcome:
     """Build from what was fetched and what is at hand, unless a release was made of the very same."""
     usable_polls = usable(this, polled(this))
@@ -241,41 +132,6 @@ def nothing_new(this: Run, fingerprint: str, why: str) -> Outcome | None:
     withdrawn = publish.withdrawal(this.data, same)
     this.say(f"nothing new: {withdrawn or why}")
     return Outcome(seen, this.data / publish.RELEASES / seen, is_new=False, withdrawn=withdrawn)
-
-
-def usable(this: Run, fetched: Mapping[str, Poll]) -> Polled:
-    """The polls to build from: what was just fetched, else the last good one of each source.
-
-    A layout that changed stops the run even where an older snapshot is at hand: somebody must look. A required source
-    with nothing at hand stops it too; an optional one is done without.
-    """
-    found: Polled = []
-    for name, source in sources().items():
-        new = fetched.get(name)
-        if new is not None and new.cause == "layout" and source.required:
-            raise SourceChanged(new.message, where=name, action="compare the answer with the source's module")
-        good = new if new is not None and new.ok else this.store.last_good(name, this.scope.uf, this.scope.as_of)
-        if good is not None:
-            found.append((source, good))
-            if good is not new and new is not None:
-                this.say(f"{name}: what it answered on {good.polled_at:%Y-%m-%d} stays in use")
-        elif source.required:
-            raise SourceUnavailable(
-                new.message if new is not None else f"{source.title}: no snapshot at hand",
-                where=name,
-                action=f"run again later, or place the file by hand: "
-                f"emancipa fetch --uf {this.scope.uf} --file {name}=PATH"
-                if new is not None
-                else "run once without --offline",
-            )
-        elif new is not None:
-            this.say(f"{name}: done without, bounds are wider")
-    return found
-
-
-def stale(this: Run, polled: Polled) -> tuple[str, ...]:
-    """Sources whose last good answer is older than their cadence allows."""
-    return tuple(source.name for source, poll in polled if (this.now - poll.polled_at).days > source.stale_after)
 
 
 def fingerprint_of(this: Run, polled: Polled) -> str:

@@ -14,7 +14,8 @@ import polars as pl
 import expectations
 from expectations import coverage, domain, drift, report
 from expectations.check import of_query
-from flows.pipeline import Outcome, Polled, Run, stale
+from flows.polling import Polled, stale
+from flows.run import Outcome, Run
 from transforms.catalog import tables
 from transforms.errors import EmancipaError
 from transforms.published_through import published_through

@@ -16,7 +16,7 @@ from warehouse.freshness import freshness, through
 from warehouse.snapshots import NOT_SUPPLIED, Store
 
 if TYPE_CHECKING:
-    from flows.pipeline import Outcome
+    from flows.run import Outcome
 
 TOP = 15
 

@@ -19,6 +19,7 @@ import warehouse
 from flows import pipeline, rule_files
 from flows.cli import call
 from flows.order import Order, run_of
+from flows.run import Outcome
 from transforms.screen import screen
 from warehouse import build, publish, sample
 
@@ -218,7 +219,7 @@ main(words)
 """
 # What a run does, in order: the last moment before each. The steps of publishing are all tried in test_publish.py.
 MOMENTS = (
-    "flows.pipeline.ask",
+    "flows.polling.ask",
     "flows.pipeline.screen",
     "warehouse.build.build",
     "expectations.report.write",
@@ -306,7 +307,7 @@ def test_a_disk_that_is_read_only_can_be_read(
 # day after day
 
 
-def night(data: Path, now: datetime, as_of: date | None = None, **more: Any) -> pipeline.Outcome:
+def night(data: Path, now: datetime, as_of: date | None = None, **more: Any) -> Outcome:
     """The scheduled run of a night on the sample's answers; its own date unless one is asked for."""
     order = Order(sample=True, data=data, as_of=as_of or date(now.year, now.month, now.day), now=now, **more)
     return pipeline.run(run_of(order))

@@ -22,7 +22,7 @@ from pathlib import Path
 import polars as pl
 
 from expectations import beside, gx, report
-from flows import pipeline, releasing
+from flows import pipeline, polling, releasing
 from flows.order import Order, run_of
 from transforms.catalog import tables
 from transforms.schema import Kind, Table
@@ -81,8 +81,8 @@ def content(making: releasing.Making, states: int) -> build.Tables:
 def of_sample(data: Path) -> tuple[releasing.Making, float]:
     """The sample, read and screened but not built, and the CPU seconds that took; fetching counts for neither."""
     this = run_of(Order(sample=True, data=data, now=datetime(2026, 11, 30, 5, tzinfo=UTC)))
-    pipeline.fetch(this)
-    polls = pipeline.usable(this, pipeline.polled(this))
+    polling.fetch(this)
+    polls = polling.usable(this, polling.polled(this))
     shutil.rmtree(this.cache, ignore_errors=True)  # fetching reads what it gets; the build reads it once more
     began = time.process_time()
     frames, _ = pipeline.staged(this, polls)

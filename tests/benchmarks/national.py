@@ -35,8 +35,8 @@ import polars as pl
 import shapely
 from pyogrio import raw
 
-from flows import pipeline
-from flows.pipeline import Run
+from flows import polling
+from flows.run import Run
 from flows.sample import AtHand, Found
 from flows.settings import Settings
 from tests.upstream.census import country
@@ -158,7 +158,7 @@ def make(folder: Path, census: str, *only: str) -> None:
     whole = Run(Scope(COUNTRY, AS_OF), [], settings, AtHand(find), datetime.now(UTC))
     runs = [whole.of_state(uf, STATES / uf) for uf in UFS]
     for name in only or sources():
-        pipeline.ask(runs, sources()[name])
+        polling.ask(runs, sources()[name])
 
 
 def mesh(world: generate.World, uf: str, folder: Path) -> bytes:
