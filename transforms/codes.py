@@ -4,6 +4,7 @@ UF 2 · município 7 (UF, sequence, check digit) · district 9 (município + 2) 
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 
@@ -70,6 +71,7 @@ def check_digit(six_digits: str) -> str:
     return str(-total % 10)
 
 
+@lru_cache(maxsize=10_000)  # the whole country's are asked about for each state
 def is_municipality(code: str) -> bool:
     """Whether seven digits are a well-formed município code: known UF, right check digit (or an exception)."""
     return (

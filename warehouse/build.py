@@ -32,7 +32,7 @@ SETTINGS: Final = MappingProxyType(
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "memory_limit": "2GB",
-        "threads": "4",
+        "threads": "1",  # of two, the second costs a small file more than it brings, and a large one brings no less
     }
 )
 
