@@ -68,25 +68,11 @@ def page(
     """The page's text."""
     said, notes = Words(), Notes()
     found = sheets.rankings(tables, rule_sets, notes)
-    known, area_names = sheets.names(tables)
     places, clusters = sheets.evidence(tables)
     packed = len(found) > 1 and sum(len(ranking.areas) for ranking in found) > READABLE
-    style, script = _packaged("page.css"), _packaged("page.js")
     text: str = template().render(
-        style=Markup(style),  # noqa: S704  the package's own
-        script=Markup(script),  # noqa: S704
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        words=lambda: Markup(json.dumps(said.pairs, ensure_ascii=False).replace("<", "\\u003c")),  # noqa: S704
-        t=said.say,
-        v=said.value,
-        number=figures.number,
-        span=figures.span,
-        known=figures.known,
-        percent=figures.percent,
-        sign=figures.sign,
-        parts=sheets.parts,
-        by_body=sheets.by_body,
+        **_own(),
+        **_spelling(said),
         manifest=manifest,
         release=short_id(manifest),
         state_name=BY_UF[manifest["uf"]].name,
@@ -96,16 +82,13 @@ def page(
         pack=_packed,
         readable=found[:1] if packed else found,
         by_id={ranking.rule_set.id: {area["area_id"]: area for area in ranking.areas} for ranking in found},
+        by_request=sheets.by_request,
         pending_count=len(rows(tables, "mart.pending")),
         together=[row for row in rows(tables, "mart.joint_departure") if row["areas"] != "1"],
         comparison=sheets.compared(found),
         no_candidate=sheets.grouped(rows(tables, "mart.no_candidate"), "reason"),
         revenue=rows(tables, "core.state_revenue"),
         notes=notes.listed,
-        area_names=area_names,
-        municipalities={row["municipality_code"]: row["municipality_name"] for row in known.values()},
-        district_labels={code: f"{row['district_name']} ({code})" for code, row in known.items()},
-        district_names={code: f"{row['district_name']} · {row['municipality_name']}" for code, row in known.items()},
         map=map_,
         painted=_painted(found),
         apart=apart(tables),
@@ -115,6 +98,7 @@ def page(
         clusters=clusters,
         proposals=sheets.grouped(rows(tables, "mart.proposal_stage"), "rule_set", "proposal_id"),
         outcomes={row["proposal_id"]: row for row in rows(tables, "core.proposal") if row["outcome"] != "open"},
+        **_names(tables),
         **_about(tables),
         **_changes(changes),
     )
@@ -139,6 +123,32 @@ def _packaged(name: str) -> str:
     return (files(__name__) / name).read_text(encoding="utf-8")
 
 
+def _own() -> dict[str, str]:
+    """The page's one style and one script, which its policy lets in by their hashes."""
+    style, script = _packaged("page.css"), _packaged("page.js")
+    return {
+        "style": Markup(style),  # noqa: S704  the package's own
+        "script": Markup(script),  # noqa: S704
+        "style_hash": _hash(style),
+        "script_hash": _hash(script),
+    }
+
+
+def _spelling(said: Words) -> dict[str, Any]:
+    """What the template writes words and figures with, and the pairs of all words said so far."""
+    return {
+        "t": said.say,
+        "v": said.value,
+        "words": lambda: Markup(json.dumps(said.pairs, ensure_ascii=False).replace("<", "\\u003c")),  # noqa: S704
+        "parts": sheets.parts,
+        "number": figures.number,
+        "span": figures.span,
+        "known": figures.known,
+        "percent": figures.percent,
+        "sign": figures.sign,
+    }
+
+
 def _packed(text: str) -> str:
     return b64encode(zlib.compress(text.encode(), 9)).decode()
 
@@ -152,7 +162,21 @@ def _painted(found: Sequence[Ranking]) -> dict[str, str]:
     return {area["area_id"]: area["status"] for area in found[0].areas if area["kind"] == "district"}
 
 
+def _names(tables: Tables) -> dict[str, dict[str, str]]:
+    """What areas, municípios and districts are called, by id and code."""
+    districts = {row["district_code"]: row for row in rows(tables, "core.district")}
+    return {
+        "area_names": {row["area_id"]: row["area_name"] for row in rows(tables, "core.area")},
+        "municipalities": {row["municipality_code"]: row["municipality_name"] for row in districts.values()},
+        "district_labels": {code: f"{row['district_name']} ({code})" for code, row in districts.items()},
+        "district_names": {
+            code: f"{row['district_name']} · {row['municipality_name']}" for code, row in districts.items()
+        },
+    }
+
+
 def _about(tables: Tables) -> dict[str, Any]:
+    """The sources with their dates, their files, and the checks."""
     known = sources()
     checks = rows(tables, "meta.check_result")
     failed = [row for row in checks if row["status"] != "passed"]

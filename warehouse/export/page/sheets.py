@@ -3,7 +3,7 @@
 Figures stay the exact texts of the CSVs until the template writes them as Brazil does: the page computes nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,37 +78,33 @@ class Ranking:
 
 def rankings(tables: Tables, rule_sets: Sequence[RuleSet], notes: Notes) -> list[Ranking]:
     """Every verdict with all that bears on it."""
-    requirements = grouped(rows(tables, "mart.requirement_result"), "rule_set", "area_id")
-    origins = grouped(rows(tables, "mart.origin_result"), "rule_set", "area_id")
-    pending = grouped(rows(tables, "mart.pending"), "rule_set", "area_id")
-    changes = grouped(rows(tables, "mart.sensitivity"), "rule_set", "area_id")
+    requirements, origins, pending, changes = (
+        grouped(rows(tables, name), "rule_set", "area_id")
+        for name in ("mart.requirement_result", "mart.origin_result", "mart.pending", "mart.sensitivity")
+    )
     verdicts = grouped(rows(tables, "mart.eligibility"), "rule_set")
     together = _together(rows(tables, "mart.joint_departure"))
     found = []
     for rule_set in rule_sets:
         named = tuple(requirement.name for requirement in rule_set.requirements)
         names = (*named, *([ORIGIN] if rule_set.origin else []))
-        order = {name: place for place, name in enumerate(names)}
         areas = []
         for verdict in verdicts.get((rule_set.id,), []):
             key = (rule_set.id, verdict["area_id"])
-            tested = sorted(requirements.get(key, []), key=lambda row: order[row["requirement"]])
-            areas.append(
-                verdict
-                | {
-                    "requirements": [row | {"note": notes.number(row)} for row in tested],
-                    "of": {row["requirement"]: row for row in tested},
-                    "figures": {name.removesuffix("_brl"): verdict[name] for name in FIGURES},
-                    "origins": list(
-                        grouped(
-                            sorted(origins.get(key, []), key=lambda row: order[row["requirement"]]), *MUNICIPALITY
-                        ).items()
-                    ),
-                    "pending": pending.get(key, []),
-                    "change": next(iter(changes.get(key, [])), None),
-                    "together": together.get(key, []),
-                }
+            tested, judged = (
+                sorted(of_area.get(key, []), key=lambda row: names.index(row["requirement"]))
+                for of_area in (requirements, origins)
             )
+            bearing = {
+                "requirements": [row | {"note": notes.number(row)} for row in tested],
+                "of": {row["requirement"]: row for row in tested},
+                "figures": {name.removesuffix("_brl"): verdict[name] for name in FIGURES},
+                "origins": list(grouped(judged, *MUNICIPALITY).items()),
+                "pending": pending.get(key, []),
+                "change": next(iter(changes.get(key, [])), None),
+                "together": together.get(key, []),
+            }
+            areas.append(verdict | bearing)
         found.append(Ranking(rule_set, names, tuple(areas)))
     return found
 
@@ -128,18 +124,17 @@ def evidence(tables: Tables) -> tuple[dict[str, list[Row]], dict[str, list[Row]]
     members = grouped(rows(tables, "core.area_district"), "district_code")
     places: dict[str, list[Row]] = {}
     for place in rows(tables, "core.polling_place"):
-        own, near = place["district_code"], set(parts(place["points_to"]))
-        for code in dict.fromkeys([own, *sorted(near)]):
+        own = place["district_code"]
+        is_own: dict[str, bool] = {}  # by area; of its own districts and of those near, its own come first
+        for code in [own, *parts(place["points_to"])]:
             for member in members.get((code,), []):
-                listed = places.setdefault(member["area_id"], [])
-                if not listed or listed[-1]["key"] != (place["municipality_code"], place["zone"], place["place"]):
-                    key = (place["municipality_code"], place["zone"], place["place"])
-                    listed.append(place | {"key": key, "own": code == own})
+                is_own.setdefault(member["area_id"], code == own)
+        for area, own_place in is_own.items():
+            places.setdefault(area, []).append(place | {"own": own_place})
     clusters: dict[str, list[Row]] = {}
     for cluster in rows(tables, "core.urban_cluster"):
-        for area in dict.fromkeys(
-            member["area_id"] for code in parts(cluster["district_codes"]) for member in members.get((code,), [])
-        ):
+        found = (member for code in parts(cluster["district_codes"]) for member in members.get((code,), []))
+        for area in dict.fromkeys(member["area_id"] for member in found):
             clusters.setdefault(area, []).append(cluster)
     return places, clusters
 
@@ -155,12 +150,6 @@ def groups(tables: Tables, rule_set: str) -> dict[str, list[Row]]:
     return found
 
 
-def names(tables: Tables) -> tuple[dict[str, Row], dict[str, str]]:
-    """Every district by code, and the name of each area."""
-    known = {row["district_code"]: row for row in rows(tables, "core.district")}
-    return known, {row["area_id"]: row["area_name"] for row in rows(tables, "core.area")}
-
-
 def compared(found: Sequence[Ranking]) -> list[Row]:
     """Areas on which rule sets differ, those with equal verdicts together, in the order of the first rule set."""
     by_area = [{area["area_id"]: area for area in ranking.areas} for ranking in found]
@@ -173,10 +162,10 @@ def compared(found: Sequence[Ranking]) -> list[Row]:
     return list(alike.values())
 
 
-def by_body(ranking: Ranking) -> list[tuple[Mapping[str, str], list[Row]]]:
+def by_request(ranking: Ranking) -> list[tuple[str, list[Row]]]:
     """What is pending, by what is to be asked: one request names all its areas."""
     asked: dict[tuple[str, str], list[Row]] = {}
     for area in ranking.areas:
         for row in area["pending"]:
             asked.setdefault((row["requirement"], row["ask"]), []).append(row)
-    return [({"requirement": requirement, "ask": ask}, found) for (requirement, ask), found in sorted(asked.items())]
+    return [(ask, found) for (_, ask), found in sorted(asked.items())]
