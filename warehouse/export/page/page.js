@@ -6,6 +6,7 @@
   const root = document.documentElement;
   const english = JSON.parse(one("#words").textContent);
   const folded = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  const capital = (text) => text.trim().replace(/^./, (first) => first.toUpperCase());
   const figure = (text) => {
     const told = text.replace(/[^\d,−-]/g, "").replace("−", "-").replace(",", ".");
     return /\d/.test(told) ? Number(told) : null;
@@ -17,6 +18,7 @@
 
   // ── both languages ────────────────────────────────────────────────────────
   const said = (portuguese) => (root.lang === "en" && english[portuguese]) || portuguese;
+  const [heading, ...state] = document.title.split(": ");
   const turned = []; // [text node, Portuguese, English]
   const swapped = (text) => text.replace(/[.,]/g, (mark) => (mark === "." ? "," : "."));
   function collect(within) {
@@ -41,16 +43,14 @@
     root.lang = language;
     turned.forEach(([node, portuguese, other]) => { node.data = language === "en" ? other : portuguese });
     all("[aria-label], [placeholder]").forEach((element) => {
-      for (const name of ["aria-label", "placeholder"]) {
-        const own = element.dataset[name === "placeholder" ? "placeholder" : "label"] ?? element.getAttribute(name);
-        if (own === null) continue;
-        element.dataset[name === "placeholder" ? "placeholder" : "label"] = own;
-        element.setAttribute(name, said(own));
+      for (const [name, own] of [["aria-label", "label"], ["placeholder", "placeholder"]]) {
+        const portuguese = element.dataset[own] ?? element.getAttribute(name);
+        if (portuguese === null) continue;
+        element.dataset[own] = portuguese;
+        element.setAttribute(name, said(portuguese));
       }
     });
-    const title = document.title.split(": ");
-    speak.title ??= title;
-    document.title = [said(speak.title[0]), ...speak.title.slice(1)].join(": ");
+    document.title = [said(heading), ...state].join(": ");
     const button = one("#language");
     button.textContent = language === "en" ? "Português" : "English";
     button.lang = language === "en" ? "pt-BR" : "en";
@@ -70,7 +70,7 @@
   // On a phone a row is a card: each cell says the heading of its column.
   function labels(within) {
     all(".ranking, .tests, .origin", within).forEach((table) => {
-      const heads = all("thead th", table).map((head) => head.textContent.trim().replace(/^./, (first) => first.toUpperCase()));
+      const heads = all("thead th", table).map((head) => capital(head.textContent));
       all("tbody tr", table).forEach((row) => {
         if (!one("td[colspan]", row)) [...row.cells].forEach((cell, place) => { cell.dataset.l = heads[place] });
       });
@@ -79,6 +79,7 @@
 
   // ── the ranking ───────────────────────────────────────────────────────────
   const tables = new Map();
+  const usual = (column) => (column > 2 ? -1 : 1); // figures from the largest
   function learn(box) {
     const heads = all("thead th", box);
     const rows = all("tbody tr", box).map((row, rank) => {
@@ -101,7 +102,7 @@
       head.append(button);
       button.addEventListener("click", () => {
         const [now, direction] = table().sort;
-        sort(column, now === column ? -direction : column > 2 ? -1 : 1);
+        sort(column, now === column ? -direction : usual(column));
       });
     });
   }
@@ -151,7 +152,7 @@
   // The choices that follow from the rule set shown, in the language shown; what was chosen stays chosen if it can.
   function options() {
     const { heads, rows, sort: [column] } = table();
-    const columns = heads.map((head, at) => option(at, head.textContent.trim().replace(/^./, (first) => first.toUpperCase())));
+    const columns = heads.map((head, at) => option(at, capital(head.textContent)));
     const tests = columns.filter((_, at) => heads[at].dataset.q);
     const places = [...new Set(rows.flatMap((area) => area.places))].sort((a, b) => a.localeCompare(b, "pt"));
     const choices = [
@@ -191,7 +192,7 @@
     paint();
   }
   one(".filters").addEventListener("input", (event) => {
-    if (event.target === order) sort(Number(order.value), Number(order.value) > 2 ? -1 : 1);
+    if (event.target === order) sort(Number(order.value), usual(Number(order.value)));
     else if (event.target.id === "rule") choose(event.target.value);
     else filter();
   });
