@@ -149,8 +149,8 @@ def national(
         loans = lending.lend(order, away=bool(dask_address))
         with spread_over(Spread(runner, dask_address, workers)) as pool:
             futures = {uf: pool.submit(build_state, {"order": order, "uf": uf, "loan": loans[uf]}) for uf in ufs}
-            built = {uf: future.result(raise_on_failure=False) for uf, future in futures.items()}
-        return assemble(this, lending.bring_home(order, loans, built))
+            ends = {uf: future.result(raise_on_failure=False) for uf, future in futures.items()}
+        return assemble(this, lending.bring_home(order, loans, ends))
 
     return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetched(order), built), order.ufs)
 

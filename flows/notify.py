@@ -135,10 +135,11 @@ def attended(
 
 def failure(uf: str, error: BaseException) -> Cause:
     """A run that failed: the same cause as long as the same thing fails in the same place."""
-    known = isinstance(error, EmancipaError)
-    place = error.where if isinstance(error, EmancipaError) else str(error)
-    said = str(error) if known else f"a bug: {type(error).__name__}: {error}"
-    return Cause(f"failure/{uf}", f"{type(error).__name__} {place}", f"{uf}: {said}")
+    what = type(error).__name__
+    place, said = (
+        (error.where, str(error)) if isinstance(error, EmancipaError) else (str(error), f"a bug: {what}: {error}")
+    )
+    return Cause(f"failure/{uf}", f"{what} {place}", f"{uf}: {said}")
 
 
 def stale(uf: str, names: Iterable[str]) -> list[Cause]:
@@ -170,14 +171,15 @@ def status_changes(uf: str, release: Path) -> list[Cause]:
 
 
 def _deliver(url: str | None, subject: str, texts: Sequence[str]) -> None:
-    scheme = urlsplit(url).scheme if url else ""
-    channel: Callable[[str, str, Sequence[str]], None] = (
-        _log if not url else _mail if scheme in {"smtp", "smtps"} else _post
-    )
-    channel(url or "", subject, texts)
+    if not url:
+        _log(subject, texts)
+    elif urlsplit(url).scheme in {"smtp", "smtps"}:
+        _mail(url, subject, texts)
+    else:
+        _post(url, subject, texts)
 
 
-def _log(_url: str, subject: str, texts: Sequence[str]) -> None:
+def _log(subject: str, texts: Sequence[str]) -> None:
     say("\n".join([subject, *(f"  {line}" for text in texts for line in text.splitlines())]))
 
 

@@ -248,15 +248,20 @@ def runs(data: Path, this: Run | None = None) -> pl.DataFrame:
     return RUN.conform(RUN.frame(_run(row) for row in rows).unique(RUN.key, keep="last"))
 
 
-def run_id(started: datetime | None, uf: str) -> str:
+def run_id(started: datetime, uf: str) -> str:
     """To the microsecond: runs that fail at once may begin in the same second."""
     return f"{started:%Y%m%dT%H%M%S.%fZ}-{uf}"
 
 
 def _run(row: Mapping[str, Any]) -> dict[str, Any]:
-    started, finished = moment(row["started_at"]), moment(row["finished_at"])
-    as_of = date.fromisoformat(str(row["as_of"]))
+    started, as_of = _moment(row["started_at"]), date.fromisoformat(str(row["as_of"]))
+    finished = row["finished_at"] and _moment(row["finished_at"])
     return {**row, "run_id": run_id(started, row["uf"]), "started_at": started, "finished_at": finished, "as_of": as_of}
+
+
+def _moment(written: str | datetime) -> datetime:
+    """A moment read back from a ledger, in UTC; the run that is writing has its own."""
+    return (datetime.fromisoformat(written) if isinstance(written, str) else written).astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,12 +290,6 @@ def check_history(data: Path) -> pl.DataFrame:
     """meta.check_history: every check that did not pass, run by run."""
     rows = CHECK_HISTORY.frame(Ledger(data / CHECKS).unread())
     return CHECK_HISTORY.conform(rows.unique(CHECK_HISTORY.key, keep="last"))
-
-
-def moment(written: str | datetime | None) -> datetime | None:
-    """A moment read back from a ledger, in UTC."""
-    read = datetime.fromisoformat(written) if isinstance(written, str) else written
-    return read and read.astimezone(UTC)
 
 
 def snapshots(polls: Iterable[tuple[Source, Poll]]) -> pl.DataFrame:

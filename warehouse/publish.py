@@ -259,14 +259,8 @@ def already(data: Path, fingerprint: str) -> str | None:
     Without the latter, the next night would publish again what somebody has just rolled back from.
     """
     now, at_hand = current(data), set(releases(data))
-    return next(
-        (
-            release
-            for release in ((now, *withdrawn(data)) if now else ())
-            if release in at_hand and manifest(data, release)["fingerprint"] == fingerprint
-        ),
-        None,
-    )
+    made = [release for release in ((now, *withdrawn(data)) if now else ()) if release in at_hand]
+    return next((release for release in made if manifest(data, release)["fingerprint"] == fingerprint), None)
 
 
 def withdrawn(data: Path) -> dict[str, Event]:

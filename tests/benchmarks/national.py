@@ -9,7 +9,7 @@ all 27 states. Making them takes minutes and is kept in the folder. Then, each i
     plain    the same job written plainly: pandas, geopandas, DuckDB, Great Expectations (needs geopandas)
 
 The plain job has the bounds, the origin before and after, checks, warehouse, Parquet, CSV and workbook of every state
-and of the country; what it leaves out is in plain.py. `--only build,growth` chooses; `--geopandas PATH` is a folder
+and of the country; what it leaves out is in plain/. `--only build,growth` chooses; `--geopandas PATH` is a folder
 that holds geopandas, which is no dependency.
 """
 
