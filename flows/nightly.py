@@ -74,7 +74,7 @@ def build_state(order: Order, uf: str, loan: lending.Loan | None) -> Outcome:
     return of_state(order, uf, loan)
 
 
-def fetched(order: Order) -> None:
+def fetch_all(order: Order) -> None:
     """Every source, each in a task of its own; all are waited for, whatever comes of them."""
     scheduled = runtime.deployment.id is not None  # by hand, one tries again oneself
     if scheduled:
@@ -117,7 +117,7 @@ def nightly(
     if newer := superseded():
         return newer
     order = Order(uf, (), as_of or night(), tuple(rules or ()), offline, sample, data, inputs, accept_drift)
-    return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetched(order), lambda _: build(order)))
+    return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetch_all(order), lambda _: build(order)))
 
 
 @flow(
@@ -152,7 +152,7 @@ def national(
             ends = {uf: future.result(raise_on_failure=False) for uf, future in futures.items()}
         return assemble(this, lending.bring_home(order, loans, ends))
 
-    return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetched(order), built), order.ufs)
+    return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetch_all(order), built), order.ufs)
 
 
 def spread_over(spread: Spread) -> TaskRunner[Any]:
