@@ -64,7 +64,7 @@ CELLS = Table(
         Column(
             "cell_y",
             Kind.INTEGER,
-            "Latitude in whole thousandths of a degree, towards the south; null without coordinates is 0.",
+            "Latitude in whole thousandths of a degree, towards the south; 0 without coordinates.",
             "Célula (latitude)",
             Unit.COUNT,
             source="LATITUDE",
