@@ -35,7 +35,7 @@ def judge(
     outcomes: dict[str, Outcome] = {}
     counts: dict[str, int] = {}
     for table, given in tables.values():
-        checks = {_key(check): check for check in derive.checks(table)}
+        checks = _checks(table)
         counted, errors = counting.failing_rows(given.lazy(), checks)
         counts |= counted
         outcomes |= errors
@@ -59,12 +59,16 @@ def judge(
     return CHECK_RESULT.frame(results)
 
 
+def _checks(table: Table) -> dict[str, Check]:
+    return {_key(check): check for check in derive.checks(table)}
+
+
 def _closer(
     tables: Mapping[str, tuple[Table, pl.DataFrame | pl.LazyFrame]], outcomes: Mapping[str, Outcome]
 ) -> Iterator[gx.Suite]:
     """The rows of small tables in which a check did not pass, with every check that Great Expectations knows."""
     for table, given in tables.values():
-        checks = {_key(check): check for check in derive.checks(table)}
+        checks = _checks(table)
         if all(outcomes[key].status == "passed" for key in checks):
             continue
         if isinstance(given, pl.DataFrame) and given.height < LARGE:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from flows.order import Order, run_of, state_of
 from flows.polling import polled
 from flows.run import STAGING, Outcome, Run
-from flows.settings import Settings, settings
+from flows.settings import settings
 from transforms.catalog import sources
 from transforms.errors import EmancipaError
-from warehouse import publish, staging
+from warehouse import staging
 from warehouse.share import RAW, opened
 
 AWAY = "away"  # below a worker's data folder, so that what the machine has of its own is left alone
@@ -62,7 +62,7 @@ def borrowed(order: Order, uf: str, loan: Loan) -> Iterator[Run]:
     with opened(loan.share) as share:
         share.take(data, RAW, anew=True)
         share.take(data, loan.files)
-        share.take_home(data, home, now=this.now, keep=keep(this.settings))
+        share.take_home(data, home, now=this.now, keep=this.keep)
     try:
         yield this
     finally:
@@ -80,12 +80,7 @@ def bring_home(
             this = state_of(order, uf)
             try:
                 with opened(loan.share) as share:
-                    share.take_home(this.settings.data, str(this.home), now=this.now, keep=keep(this.settings))
+                    share.take_home(this.settings.data, str(this.home), now=this.now, keep=this.keep)
             except EmancipaError as error:
                 ends[uf] = error
     return ends
-
-
-def keep(found: Settings) -> publish.Keep:
-    """What pruning leaves."""
-    return publish.Keep(found.keep_releases, found.keep_days)

@@ -6,7 +6,6 @@ The command line and the Prefect flow call these very steps. Nothing readers see
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from importlib.metadata import version
 
 import polars as pl
 
@@ -87,18 +86,8 @@ def into_lake(this: Run, outcome: Outcome | None = None) -> None:
 
 
 def record(this: Run, outcome: str, exit_code: int, *, release: str | None = None, message: str = "") -> None:
-    """One line of the data folder's ledger of runs (meta.run)."""
-    ended = meta.Run(
-        started_at=this.now,
-        finished_at=datetime.now(UTC),
-        uf=this.scope.uf,
-        as_of=this.scope.as_of,
-        outcome=outcome,
-        exit_code=exit_code,
-        release=release,
-        message=" ".join(message.split()),
-        version=version("emancipa"),
-    )
+    """A line more in the data folder's ledger of runs."""
+    ended = this.ended(outcome, exit_code, at=datetime.now(UTC), release=release, message=message)
     try:
         meta.record_run(this.data, ended)
     except OSError as error:  # a full disk, most often: how the run ended is told all the same

@@ -5,7 +5,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,8 +104,7 @@ def seal(making: Making) -> Outcome:
         release.write_manifest(folder, said)
         changes = diff.write(folder, this.data / publish.RELEASES / predecessor if predecessor else None)
         write_for_assembly(making, folder / release.EXPORT, said, facts, changes if predecessor else None)
-        keep = publish.Keep(this.settings.keep_releases, this.settings.keep_days)
-        target = publish.publish(this.data, folder, release_id, now=this.now, keep=keep, reason=this.accept_drift)
+        target = publish.publish(this.data, folder, release_id, now=this.now, keep=this.keep, reason=this.accept_drift)
     return Outcome(release_id, target, is_new=True)
 
 
@@ -183,17 +181,7 @@ def write_for_assembly(
 def about_itself(making: Making, release_id: str, results: pl.DataFrame, fresh: pl.DataFrame) -> Tables:
     """The meta tables: what this run was, what it is made of, and how its sources fare."""
     this = making.run
-    run = meta.Run(
-        started_at=this.now,
-        finished_at=None,
-        uf=this.scope.uf,
-        as_of=this.scope.as_of,
-        outcome="published",
-        exit_code=0,
-        release=release_id,
-        message=this.accept_drift,
-        version=version("emancipa"),
-    )
+    run = this.ended("published", release=release_id, message=this.accept_drift)
     frames = {
         meta.RUN: meta.runs(this.data, run),
         meta.SNAPSHOT: making.snapshots,

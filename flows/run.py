@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from importlib.metadata import version
 from pathlib import Path
 
 from flows.fetch import Client
@@ -10,6 +11,7 @@ from flows.rule_files import RuleFile
 from flows.settings import Settings
 from transforms.catalog import sources
 from transforms.sources import Scope, Source
+from warehouse import meta, publish
 from warehouse.snapshots import Store
 
 Say = Callable[[str], None]
@@ -61,6 +63,27 @@ class Run:
     def cache(self) -> Path:
         """Parsed answers."""
         return self.settings.data / STAGING
+
+    @property
+    def keep(self) -> publish.Keep:
+        """What pruning leaves."""
+        return publish.Keep(self.settings.keep_releases, self.settings.keep_days)
+
+    def ended(
+        self, outcome: str, exit_code: int = 0, *, at: datetime | None = None, release: str | None, message: str
+    ) -> meta.Run:
+        """Its line in the ledger of runs (meta.run)."""
+        return meta.Run(
+            started_at=self.now,
+            finished_at=at,
+            uf=self.scope.uf,
+            as_of=self.scope.as_of,
+            outcome=outcome,
+            exit_code=exit_code,
+            release=release,
+            message=" ".join(message.split()),
+            version=version("emancipa"),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,13 @@ INPUTS = {
 STEPS = (
     "population: the municipal estimate shared by census population (largest remainder); judged on census and estimate",
     "electorate: voters of the places assigned to the area; low counts sure places only, high adds flagged and "
-    "unassigned ones; compared with 10 % of the area's own population by cross-multiplication",
+    "unassigned ones; a share of the area's own population is compared by cross-multiplication",
     "urban houses: the largest urban cluster of the area",
     "collection: what the treasury states, else the município's collection apportioned (value only)",
     "origin: the municipality's totals minus the area's bounds, judged again",
     "certificates replace every other figure of their area and requirement",
 )
+ORIGIN_COLUMNS = {"before": "before_value", "after": "after_value", "asked": "threshold"}
 
 
 def show(data: Path, area: str, *, explain: bool, as_json: bool) -> None:
@@ -85,7 +86,7 @@ def _verdict(verdict: dict[str, Any], own: dict[str, Rows]) -> None:
         terminal.paragraph(f"cannot leave together with: {verdict['same_origin_conflict'].replace('|', ', ')}")
     if verdict["kind"] == "fusion" and not own["requirements"]:
         is_exempt = verdict["status"] == "eligible"
-        terminal.line("exempt from art. 2º (art. 4º)" if is_exempt else "the rule set says nothing of fusions")
+        terminal.line("a fusion, exempt from the requirements" if is_exempt else "the rule set says nothing of fusions")
     for row in own["requirements"]:
         if row["requirement"] != ORIGIN:
             _requirement(row)
@@ -126,17 +127,17 @@ def _origins(found: Rows, units: dict[str, str | None]) -> None:
         told = [
             {
                 "requirement": _words(row["requirement"]),
-                **{end: terminal.figure(row[column], units[row["requirement"]]) for end, column in _ORIGIN.items()},
+                **{
+                    end: terminal.figure(row[column], units[row["requirement"]])
+                    for end, column in ORIGIN_COLUMNS.items()
+                },
                 "verdict": row["verdict"],
             }
             for row in rows_
         ]
         terminal.table(
-            told, {column: column for column in told[0]}, narrow=["requirement", "verdict"], right=[*_ORIGIN]
+            told, {column: column for column in told[0]}, narrow=["requirement", "verdict"], right=[*ORIGIN_COLUMNS]
         )
-
-
-_ORIGIN = {"before": "before_value", "after": "after_value", "asked": "threshold"}
 
 
 def _inputs(inputs: dict[str, Rows]) -> None:

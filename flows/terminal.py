@@ -98,13 +98,14 @@ def _cell(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value for people: thousands grouped by thin spaces are avoided, so that it can be copied."""
+    """A value as it stands, so that it can be copied."""
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Decimal):
-        return f"{value:f}".rstrip("0").rstrip(".") if "." in f"{value:f}" else f"{value:f}"
+        plain = f"{value:f}"
+        return plain.rstrip("0").rstrip(".") if "." in plain else plain
     return str(value)
 
 

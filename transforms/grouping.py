@@ -84,9 +84,13 @@ def _minimal(judged: pl.DataFrame, best: dict[frozenset[str], int]) -> Iterator[
             yield row
 
 
+def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.with_row_index("area_id").with_columns(pl.col("area_id").cast(pl.Int64))
+
+
 def _members(sets: pl.DataFrame) -> pl.DataFrame:
     """area_id (a number), district_code, municipality_code."""
-    numbered = sets.select("codes").with_row_index("area_id").with_columns(pl.col("area_id").cast(pl.Int64))
+    numbered = _numbered(sets.select("codes"))
     long = numbered.explode("codes").rename({"codes": "district_code"})
     return long.with_columns(pl.col("district_code").str.head(7).alias("municipality_code"))
 
@@ -104,7 +108,7 @@ def _judged(sets: pl.DataFrame, ground: Ground) -> pl.DataFrame:
     origins = _origins(members.join(viable, on="area_id", how="semi"), ground)
     lost = origins.filter(pl.col("lost")).select("area_id").unique().with_columns(lost=pl.lit(True))
     all_rows = pl.concat([rows.drop("margin"), origins.drop("lost")])
-    open_ = (pl.col("status") == UNDETERMINED) & (pl.col("requirement") != "")
+    open_ = pl.col("status") == UNDETERMINED
     opens = (
         all_rows.filter(open_)
         .group_by("area_id")
@@ -177,8 +181,9 @@ def _hoped(going: pl.DataFrame, more: int, hops: list[pl.DataFrame], ground: Gro
     """
     members = _members(going)
     most = members.join(hops[more], on="district_code", validate="m:1").group_by("area_id").agg(pl.col(FIGURES).max())
-    units = going.select(FIGURES).with_row_index("area_id").with_columns(pl.col("area_id").cast(pl.Int64))
-    units = units.join(most, on="area_id", suffix="_more", validate="1:1", maintain_order="left")
+    units = _numbered(going.select(FIGURES)).join(
+        most, on="area_id", suffix="_more", validate="1:1", maintain_order="left"
+    )
     own = {name: pl.col(name).fill_null(0) if name.endswith("_low") else pl.col(name) for name in FIGURES}
     added = {name: (own[name] + pl.col(f"{name}_more") * more).alias(name) for name in FIGURES}
     fuller = units.with_columns(added.values())
@@ -198,7 +203,7 @@ def _grown(sets: pl.DataFrame, beside: pl.DataFrame) -> pl.DataFrame:
     members = _members(sets)
     wider = members.join(beside, on="district_code").select("area_id", pl.col("neighbour_code").alias("district_code"))
     wider = wider.unique().join(members, on=["area_id", "district_code"], how="anti")
-    numbered = sets.select("codes").with_row_index("area_id").with_columns(pl.col("area_id").cast(pl.Int64))
+    numbered = _numbered(sets.select("codes"))
     codes = pl.concat_list("codes", pl.concat_list("district_code")).list.sort()
     grown = wider.join(numbered, on="area_id", validate="m:1").select(codes.list.join("|").alias("codes")).unique()
     return grown.sort("codes").select(pl.col("codes").str.split("|"))

@@ -72,8 +72,8 @@ def figure_columns(measure: str, basis: str = "") -> tuple[pl.Expr, pl.Expr, pl.
     """Low, value and high of a measure, on a basis of population where one is named."""
     if measure == "population":
         if basis in POPULATION_BASES:
-            exact = pl.col(f"population_{basis}")
-            return exact, exact, exact
+            counted = pl.col(f"population_{basis}")
+            return counted, counted, counted
         both = [pl.col(f"population_{each}") for each in POPULATION_BASES]
         return pl.min_horizontal(both), pl.coalesce(both), pl.max_horizontal(both)
     return pl.col(f"{measure}_low"), pl.col(f"{measure}_value"), pl.col(f"{measure}_high")
