@@ -1,6 +1,7 @@
 """What is judged: districts, sets of districts, fusions; and what is refused, with the reason."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -203,7 +204,7 @@ def known(**changes: Mapping[str, object]) -> DistrictFigures:
             orient="row",
         ),
         pl.DataFrame(
-            [("town", A, 18, 26, 33), ("town", C, 18, 26, 33)],
+            [("town", A, 18, 26, 17), ("town", C, 18, 26, 16)],
             schema=["cluster_id", "district_code", "low", "value", "high"],
             orient="row",
         ),
@@ -249,6 +250,13 @@ def test_population_of_a_set_adds_up_on_each_basis() -> None:
 )
 def test_houses_of_a_set_are_its_largest_centres(districts: str, houses: tuple[int, int, int]) -> None:
     assert tuple(of(districts)[f"urban_houses_{end}"] for end in ("low", "value", "high")) == houses
+
+
+def test_of_a_centre_that_goes_on_outside_a_set_has_no_more_than_its_parts() -> None:
+    city = [("city", code, 500, 600, part) for code, part in ((A, 25), (B, 30), (C, 900))]
+    about = replace(known(), crossings=pl.DataFrame(city, schema=known().crossings.schema, orient="row"))
+    assert [of("AB", about)[f"urban_houses_{end}"] for end in ("low", "value", "high")] == [10, 15, 25 + 30]
+    assert [of("ABC", about)[f"urban_houses_{end}"] for end in ("low", "value", "high")] == [500, 600, 955]
 
 
 def test_houses_of_a_set_without_centres_told_apart_may_be_the_sum() -> None:

@@ -105,7 +105,7 @@ def entities_and_measures(
     municipalities = municipality(districts, population, local, crosswalk, places, by_municipality)
 
     wide = district_figures(districts, population, electorate, houses, collection)
-    known = known_figures(wide, municipalities, places, clusters)
+    known = known_figures(wide, municipalities, places, centres)
     measures = district_measure(
         wide,
         houses,

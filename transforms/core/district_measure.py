@@ -22,7 +22,7 @@ from transforms.columns import (
     UNIT,
     VALUE,
 )
-from transforms.core.figures import FIGURES, DistrictFigures, shown
+from transforms.core.figures import FIGURES, DistrictFigures, shown, total
 from transforms.exact import cents
 from transforms.schema import Column, Kind, Table
 
@@ -67,9 +67,9 @@ def district_figures(
 
 
 def known_figures(
-    districts: pl.DataFrame, municipality: pl.DataFrame, polling_place: pl.DataFrame, urban_cluster: pl.DataFrame
+    districts: pl.DataFrame, municipality: pl.DataFrame, polling_place: pl.DataFrame, centres: pl.DataFrame
 ) -> DistrictFigures:
-    """Everything `figures` needs, from the core tables."""
+    """Everything `figures` needs, from the core tables; `centres` is core.urban_cluster_district."""
     totals = municipality.select(
         "municipality_code",
         "electorate",
@@ -84,10 +84,8 @@ def known_figures(
         "voters",
         pl.col("points_to").str.split("|"),
     ).explode("points_to")
-    crossing = urban_cluster.filter(pl.col("district_codes").str.contains("|", literal=True))
-    crossings = crossing.select(
-        "cluster_id", pl.col("district_codes").str.split("|").alias("district_code"), *ENDS
-    ).explode("district_code")
+    whole = [total(end).over("cluster_id") for end in ("low", "value")]
+    crossings = centres.filter(pl.len().over("cluster_id") > 1).select("cluster_id", "district_code", *whole, "high")
     return DistrictFigures(districts, totals, pointers, crossings)
 
 

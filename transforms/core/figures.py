@@ -32,7 +32,8 @@ class DistrictFigures:
     `districts` (key district_code): municipality_code, the columns of FIGURES, `places`, `clustered`,
     `collection_stated`. `municipalities` (key municipality_code): electorate, unassigned, collection (cents).
     `pointers` (key place_id, points_to): a flagged place, its own district, its voters, and a district it may be in.
-    `crossings` (key cluster_id, district_code): clusters that cross district borders, with their houses.
+    `crossings` (key cluster_id, district_code): clusters that cross district borders: low and value of the whole
+    cluster, high of its part in the district.
     """
 
     districts: pl.DataFrame
@@ -162,21 +163,20 @@ def _pointing_in(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -
 
 def _crossings(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
     """The largest cluster that crosses district borders inside the set: whole, if the set has all its districts;
-    of one that it has two or more of, no more than the whole.
+    of one that it has two or more of, no more than the parts it has.
     """
-    sizes = known.crossings.group_by("cluster_id").agg(pl.len().alias("_size"), pl.col(ENDS).first())
-    found = joined.select(*key, "district_code").join(
-        known.crossings.select("cluster_id", "district_code"), on="district_code"
-    )
-    whole = pl.col("_inside") == pl.col("_size")
+    sized = known.crossings.with_columns(pl.len().over("cluster_id").alias("_size"))
+    whole = pl.len() == pl.col("_size").first()
     return (
-        found.group_by(*key, "cluster_id")
-        .agg(pl.len().alias("_inside"))
-        .join(sizes, on="cluster_id", validate="m:1")
+        joined.select(*key, "district_code")
+        .join(sized, on="district_code")
+        .group_by(*key, "cluster_id")
+        .agg(
+            pl.len().alias("_inside"),
+            *(pl.when(whole).then(pl.col(end).first()).alias(f"_crossing_{end}") for end in ("low", "value")),
+            total("high").alias("_crossing_high"),
+        )
         .filter(pl.col("_inside") > 1)
         .group_by(key)
-        .agg(
-            *(pl.col(end).filter(whole).max().alias(f"_crossing_{end}") for end in ("low", "value")),
-            pl.col("high").max().alias("_crossing_high"),
-        )
+        .agg(pl.col("^_crossing_.*$").max())
     )
