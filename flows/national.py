@@ -153,10 +153,12 @@ def assemble(this: Run, built: Mapping[str, Built]) -> Outcome:
         code=release.code_hash(),
     )
     same = pipeline.nothing_new(this, fingerprint, "every state is as in the current release")
+    stale_in = {uf: one.stale for uf, one in built.items() if isinstance(one, Outcome)}
     outcome = same or publish_together(this, fingerprint, manifests, {uf: failed.get(uf) for uf in built})
     return replace(
         outcome,
-        stale=tuple(sorted({name for one in built.values() if isinstance(one, Outcome) for name in one.stale})),
+        stale=tuple(sorted({name for names in stale_in.values() for name in names})),
+        stale_in=stale_in,
         warnings=tuple(f"{uf}: {error}" for uf, error in failed.items()),
         failed=failed,
     )

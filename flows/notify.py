@@ -5,14 +5,15 @@
     EMANCIPA_NOTIFY_URL=smtp://user:password@host:587?from=a@example.org&to=b@example.org,c@example.org
     nothing                                                 the log, on standard error
 
-A cause is told once. `data/notified.jsonl` holds what was told and what has passed since: a source that is down for
-ten nights makes one message, and one more if it comes back and goes down again. A message that cannot be delivered is
-not recorded, so the next run tells it; it never fails a run.
+A cause is told once in a data folder, whichever run meets it, of a state or of the country. `data/notified.jsonl` holds
+what was told and what has passed since: a source that is down for ten nights makes one message, and one more if it comes
+back and goes down again. A message that cannot be delivered is not recorded, so the next run tells it; it never fails a
+run.
 """
 
 import smtplib
 import ssl
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import EmailMessage
@@ -39,11 +40,14 @@ SHOWN = 20  # causes spelt out in one message
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why somebody should look. `topic/key` is what makes it the same cause tomorrow: keep what varies out of it."""
+    """Why somebody should look. `topic/key` is what makes it the same cause tomorrow, and to a run of another scope:
+    keep what varies out of it. `value` is what came of it: another one is news.
+    """
 
-    topic: str  # failure/ES, stale/ES, status/ES, deadline …
+    topic: str  # failure/ES, stale/ES, deadline/ES: of a state, whatever run sees it; status
     key: str
     text: str
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class Told:
     key: str
     event: str  # told, passed
     text: str = ""
+    value: str = ""
 
 
 def notify(settings: Settings, causes: Sequence[Cause], *, topics: Sequence[str] = (), now: datetime) -> list[Cause]:
@@ -65,19 +70,20 @@ def notify(settings: Settings, causes: Sequence[Cause], *, topics: Sequence[str]
     ledger = Ledger(settings.data / LEDGER)
     standing = _standing(ledger)
     present = {(cause.topic, cause.key): cause for cause in causes}
-    for topic, key in standing - present.keys():
+    for topic, key in standing.keys() - present.keys():
         if topic in topics:
             _note(ledger, Told(now, topic, key, "passed"))
-    new = [cause for name, cause in present.items() if name not in standing]
+    new = [cause for name, cause in present.items() if standing.get(name) != cause.value]
     if not new:
         return []
     try:
-        _deliver(settings.notify_url, title(new), [cause.text for cause in new])
+        texts = list(dict.fromkeys(cause.text for cause in new))
+        _deliver(settings.notify_url, title(texts), texts)
     except Exception as error:  # noqa: BLE001 whatever a hook or a mail server does, the run goes on
         say(f"notify: not delivered, told again next time: {type(error).__name__}: {error}")
         return []
     for cause in new:
-        _note(ledger, Told(now, cause.topic, cause.key, "told", cause.text))
+        _note(ledger, Told(now, cause.topic, cause.key, "told", cause.text, cause.value))
     return new
 
 
@@ -89,19 +95,19 @@ def _note(ledger: Ledger, told: Told) -> None:
         say(f"notify: not noted, told again next time: {error}")
 
 
-def _standing(ledger: Ledger) -> set[tuple[str, str]]:
-    """Causes told that have not passed."""
+def _standing(ledger: Ledger) -> dict[tuple[str, str], str]:
+    """Causes told that have not passed, with what came of them."""
     try:
-        events = {(row["topic"], row["key"]): row["event"] for row in ledger.unread()}
+        events = {(row["topic"], row["key"]): row for row in ledger.unread()}
     except OSError:  # a data folder that cannot be read: the run has said so
-        return set()
-    return {name for name, event in events.items() if event == "told"}
+        return {}
+    return {name: row.get("value", "") for name, row in events.items() if row["event"] == "told"}
 
 
-def title(causes: Sequence[Cause]) -> str:
+def title(texts: Sequence[str]) -> str:
     """The first line of a message."""
-    first = causes[0].text.splitlines()[0]
-    return f"emancipa: {first}" if len(causes) == 1 else f"emancipa: {first} (and {len(causes) - 1} more)"
+    first = texts[0].splitlines()[0]
+    return f"emancipa: {first}" if len(texts) == 1 else f"emancipa: {first} (and {len(texts) - 1} more)"
 
 
 def attended(
@@ -127,8 +133,10 @@ def attended(
 
     failed = [failure(state, error) for state, error in outcome.failed.items() if failures_too]
     changes = status_changes(uf, outcome.folder) if outcome.is_new else []
-    causes = [*failed, *stale(uf, outcome.stale), *changes, *overdue(uf, outcome.folder)]
-    known = [f"failure/{state}" for state in (uf, *states)] + [f"stale/{uf}", f"deadline/{uf}"]
+    stale_in = outcome.stale_in if states else {uf: outcome.stale}
+    causes = [*failed, *stale(uf, stale_in), *changes, *overdue(outcome.folder)]
+    known = [f"failure/{state}" for state in (uf, *states)]  # of a state that failed, nothing else is known
+    known += [f"{topic}/{state}" for topic in ("stale", "deadline") for state in stale_in]
     notify(settings, causes, topics=known, now=now)
     return outcome
 
@@ -142,11 +150,23 @@ def failure(uf: str, error: BaseException) -> Cause:
     return Cause(f"failure/{uf}", f"{what} {place}", f"{uf}: {said}")
 
 
-def stale(uf: str, names: Iterable[str]) -> list[Cause]:
-    """Sources whose last good answer is older than their cadence allows."""
+def stale(uf: str, names_in: Mapping[str, Iterable[str]]) -> list[Cause]:
+    """Sources whose last good answer is older than their cadence allows: a cause for each state (`names_in`) that one
+    is stale for, a text for all of them.
+    """
+    states: dict[str, list[str]] = {}
+    for state, names in names_in.items():
+        for name in names:
+            states.setdefault(name, []).append(state)
     return [
-        Cause(f"stale/{uf}", name, f"{uf}: {name} has not answered for longer than {sources()[name].stale_after} days")
-        for name in names
+        Cause(
+            f"stale/{state}",
+            name,
+            f"{uf if len(those) == len(names_in) else ', '.join(those)}: {name} has not answered for longer than "
+            f"{sources()[name].stale_after} days",
+        )
+        for name, those in sorted(states.items())
+        for state in those
     ]
 
 
@@ -157,11 +177,12 @@ def status_changes(uf: str, release: Path) -> list[Cause]:
     )
     return [
         Cause(
-            f"status/{uf}",
-            f"{release.name} {row['rule_set']} {row['item']}",
+            "status",
+            f"{row['rule_set']} {row['item']}",
             f"{uf}: {row['name'] or row['item']} ({row['item']}, {row['rule_set']}): "
             f"{row['before'] or 'not screened'} → {row['after'] or 'no longer screened'}"
             + (f", because of {row['cause']}" if row["cause"] else ""),
+            row["after"] or "none",
         )
         for row in rows.iter_rows(named=True)
     ]

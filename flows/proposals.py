@@ -137,7 +137,7 @@ def _stages(stages: Rows) -> None:
             terminal.paragraph(f"next: {row['next_step']}", indent=4)
 
 
-def overdue(uf: str, release: Path) -> list[Cause]:
+def overdue(release: Path) -> list[Cause]:
     """What is overdue, one cause a term: the same under every rule set, and as long as it stays overdue."""
     requests = pl.read_parquet(release / PARQUET / "mart.proposal_request.parquet").filter(status="overdue")
     stages = pl.read_parquet(release / PARQUET / "mart.proposal_stage.parquet").filter(
@@ -149,9 +149,11 @@ def overdue(uf: str, release: Path) -> list[Cause]:
             stages.select("proposal_id", "area_name", "due_on", what="next_step"),
         ]
     ).unique()
+    state = pl.read_parquet(release / PARQUET / "core.proposal.parquet", columns=["proposal_id", "uf"])
+    terms = terms.join(state, on="proposal_id", validate="m:1")
     return [
         Cause(
-            f"deadline/{uf}",
+            f"deadline/{row['uf']}",
             f"{row['proposal_id']} {row['what']} {row['due_on']}",
             f"{row['proposal_id']} ({row['area_name']}): overdue since {row['due_on']}: {row['what']}",
         )

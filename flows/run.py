@@ -97,3 +97,4 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     withdrawn: str = ""  # where the very same was made before, and rolled back from: which, when and why
     failed: Mapping[str, BaseException] = field(default_factory=dict)  # of a national run, the states that did
+    stale_in: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of a national run, by state that did not

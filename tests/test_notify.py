@@ -3,6 +3,7 @@
 import json
 import socketserver
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from email.policy import default
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.notify import Cause, failure, notify, status_changes
+from flows.notify import Cause, failure, notify, stale, status_changes
 from flows.settings import Settings, settings
 from tests.hook import Hook, hooked, serving
 from transforms.errors import SourceUnavailable, UsageError
@@ -19,7 +20,8 @@ from warehouse.export.csv import machine
 
 NOW = datetime(2026, 11, 30, 5, tzinfo=UTC)
 DOWN = Cause("stale/ES", "siconfi_revenue", "ES: siconfi_revenue has not answered for longer than 60 days")
-FLIP = Cause("status/ES", "r2 lc_1_1967 320500205", "ES: Jacaraípe: undetermined → eligible")
+SAID = "{}: siconfi_revenue has not answered for longer than 62 days"
+FLIP = Cause("status", "lc_1_1967 320500205", "ES: Jacaraípe: undetermined → eligible", "eligible")
 
 
 @pytest.fixture
@@ -58,6 +60,25 @@ def test_another_topic_is_left_alone(hook: Hook, tmp_path: Path) -> None:
     notify(where, [DOWN], topics=["stale/ES"], now=NOW)
     notify(where, [], topics=["failure/ES", "stale/SE"], now=NOW)
     assert notify(where, [DOWN], topics=["stale/ES"], now=NOW) == []
+
+
+def test_a_status_is_told_again_only_where_it_is_another(hook: Hook, tmp_path: Path) -> None:
+    where, back = (
+        at(tmp_path, hook.url),
+        replace(FLIP, text="ES: Jacaraípe: eligible → undetermined", value="undetermined"),
+    )
+    told = [notify(where, [cause], topics=["stale/ES"], now=NOW) for cause in (FLIP, FLIP, back, FLIP)]
+    assert told == [[FLIP], [], [back], [FLIP]]
+
+
+def test_a_source_stale_for_many_states_is_one_text_and_no_news_to_the_country(hook: Hook, tmp_path: Path) -> None:
+    where = at(tmp_path, hook.url)
+    everywhere = stale("BR", {"ES": ["siconfi_revenue"], "SE": ["siconfi_revenue"]})
+    assert notify(where, stale("ES", {"ES": ["siconfi_revenue"]}), now=NOW) == [replace(DOWN, text=SAID.format("ES"))]
+    assert [cause.topic for cause in notify(where, everywhere, now=NOW)] == ["stale/SE"]
+    assert notify(where, stale("BR", {"ES": ["siconfi_revenue"], "SE": []}), now=NOW) == []
+    assert [posted["causes"] for posted in hook.posted] == [[SAID.format("ES")], [SAID.format("BR")]]
+    assert {cause.text for cause in stale("BR", {"ES": ["siconfi_revenue"], "SE": []})} == {SAID.format("ES")}
 
 
 def test_what_was_not_delivered_is_told_next_time(
@@ -136,6 +157,7 @@ def test_a_changed_status_is_told_with_its_cause(tmp_path: Path) -> None:
     rows = [row, row | {"field": "rank", "before": "4", "after": "1"}]
     (tmp_path / "diff.csv").write_bytes(machine(diff.DIFFERENCE, diff.DIFFERENCE.frame(rows)))
     (cause,) = status_changes("ES", tmp_path)
+    assert (cause.topic, cause.key, cause.value) == ("status", "lc_1_1967 320500205", "eligible")
     assert cause.text == (
         "ES: Jacaraípe (320500205, lc_1_1967): undetermined → eligible, because of source ibge_estimates"
     )
