@@ -168,14 +168,14 @@ def _map(mesh: pl.LazyFrame) -> "Map | None":
 def write_for_assembly(
     making: Making, export: Path, said: Mapping[str, Any], facts: build.Tables, changes: pl.DataFrame | None
 ) -> None:
-    """What the assembly opens beside its CSVs: LEIA-ME, the workbook, the page."""
+    """What the assembly opens beside its CSVs: the workbook, the page, and LEIA-ME, which lists what is there."""
     from warehouse.export import page, xlsx  # noqa: PLC0415  slow to import, and a refused release has none
 
-    leia_me.write(export, said, making.content)
     xlsx.write(export, making.content, said)
     if making.map is not None:
         rule_sets = [file.rule_set for file in making.run.rules]
         page.write(export, {**making.content, **facts}, said, rule_sets, making.map.result(), changes)
+    leia_me.write(export, said, making.content)
 
 
 def about_itself(making: Making, release_id: str, results: pl.DataFrame, fresh: pl.DataFrame) -> Tables:

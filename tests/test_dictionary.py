@@ -115,6 +115,7 @@ def test_leia_me_names_release_sources_dates_and_notice(tmp_path: Path) -> None:
         "rule_sets": [{"title": "Lei Complementar nº 1/1967"}],
         "snapshots": [{"source": "ibge_estimates", "fetched_at": "2026-11-30T02:00:00Z"}],
     }
+    (tmp_path / "pendencias.csv").touch()
     leia_me.write(tmp_path, manifest, {})
     content = (tmp_path / "LEIA-ME.txt").read_bytes()
     assert content.startswith(b"\xef\xbb\xbf")
@@ -124,8 +125,24 @@ def test_leia_me_names_release_sources_dates_and_notice(tmp_path: Path) -> None:
     )
     assert "  IBGE: Estimativas da população residente; recebido em 29/11/2026" in lines
     assert "Triagem técnica." in lines
+    assert lines[lines.index("ARQUIVOS") + 1 :][:2] == ["  pendencias.csv  o que falta saber, e a quem pedir", ""]
+    assert lines[0] == "Triagem de áreas para criação de municípios: ES"
+    assert "ESTADOS" not in lines
     assert not any("SIMULADOS" in line for line in lines)
-    assert any("SIMULADOS" in line for line in leia_me.lines({**manifest, "simulated": True}, {}))
+    assert any("SIMULADOS" in line for line in leia_me.lines({**manifest, "simulated": True}, {}, ()))
     assert "  Vila e Serra (g): nem todos os distritos se ligam por divisa comum" in leia_me.lines(
-        manifest, {"g": "Vila e Serra"}
+        manifest, {"g": "Vila e Serra"}, ()
     )
+    states = [
+        {"uf": "AP", "release": None, "as_of": None, "is_current": False, "reason": "no answer\n  → run again"},
+        {"uf": "ES", "release": "e1", "as_of": "2026-11-30", "is_current": True, "reason": ""},
+        {"uf": "SE", "release": "s0", "as_of": "2026-10-31", "is_current": False, "reason": "checks refused"},
+    ]
+    told = leia_me.lines({**manifest, "uf": "BR", "states": states}, {}, ())
+    assert told[0] == "Triagem de áreas para criação de municípios: ES, SE (2 de 3 Estados pedidos)"
+    assert told[told.index("ESTADOS") + 1 :][:3] == [
+        "  AP  FALTA: nenhum dado deste Estado está aqui (mensagem do programa: no answer → run again)",
+        "  ES  dados até 30/11/2026, publicação e1",
+        "  SE  PUBLICAÇÃO ANTERIOR, dados até 31/10/2026, publicação s0; a nova falhou "
+        "(mensagem do programa: checks refused)",
+    ]
