@@ -1,6 +1,9 @@
 """`emancipa diff` and `emancipa dictionary`: what changed between releases, and what every column means."""
 
+import re
 from pathlib import Path
+
+import polars as pl
 
 import warehouse
 from flows import terminal
@@ -9,6 +12,8 @@ from transforms.errors import UsageError
 from warehouse import dictionary as words
 from warehouse import diff as differences
 from warehouse import publish
+
+HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def diff(data: Path, before: str | None, after: str | None, *, as_json: bool) -> None:
@@ -26,7 +31,27 @@ def diff(data: Path, before: str | None, after: str | None, *, as_json: bool) ->
         return
     a, b = (differences.read(data / publish.RELEASES / name) for name in (older, newer))
     found = differences.differences(a, b)
-    terminal.as_json(found.to_dicts()) if as_json else terminal.line(differences.markdown(found, a, b))
+    terminal.as_json(found.to_dicts()) if as_json else _tell(found, a, b)
+
+
+def _tell(found: pl.DataFrame, before: differences.Release, after: differences.Release) -> None:
+    """As the release's diff.md says it, but to fit a terminal. Its diff.csv is of it and its predecessor alone."""
+    older, newer = before.manifest["id"], after.manifest["id"]
+    terminal.paragraph(f"What changed in {newer}, compared with {older}")
+    is_own = after.manifest.get("predecessor") == older
+    rest = f"see {after.folder / 'diff.csv'}" if is_own else f"emancipa diff {older} {newer} --json prints all"
+    for section in differences.sections(found, rest):
+        terminal.heading(section.title)
+        if section.rows:
+            rows = [row | {end: _shortened(row[end]) for end in ("Before", "After")} for row in section.rows]
+            terminal.table(rows, {name: name.lower() for name in differences.HEADS})
+        for note in section.notes:
+            terminal.paragraph(note)
+
+
+def _shortened(value: str) -> str:
+    """A hash by its first letters: enough to see that it is another."""
+    return f"{value[:8]}…" if HASH.fullmatch(value) else value
 
 
 def _before(data: Path, release: str, at_hand: list[str]) -> str | None:

@@ -170,5 +170,5 @@ def test_a_long_section_is_cut_with_a_pointer(tmp_path: Path) -> None:
     text = (two / "diff.md").read_text(encoding="utf-8")
     hidden = found.height - diff.SHOWN
     assert hidden > 0
-    assert f"{hidden} more in diff.csv." in text
+    assert f"{hidden} more: see diff.csv." in text
     assert len((two / "diff.csv").read_text(encoding="utf-8").splitlines()) == found.height + 1

@@ -42,6 +42,7 @@ DIFFERENCE = Table(
     may_be_empty=True,
 )
 MOVED = "other areas moved"  # why a rank changes alone
+HEADS = ("What", "Of", "Before", "After", "Cause")
 SHOWN = 50  # rows of each section in diff.md; diff.csv has all of them
 
 
@@ -243,26 +244,34 @@ def _named(rows: Iterable[Row], before: Release, after: Release) -> Iterator[Row
 
 def markdown(found: pl.DataFrame, before: Release | None, after: Release) -> str:
     """The differences for people: each section as a table, the longest ones cut with a pointer to diff.csv."""
-    parts = [f"# What changed in {after.manifest['id']}"]
+    title = f"# What changed in {after.manifest['id']}"
     if before is None:
-        return (
-            f"{parts[0]}\n\nThis is the first release of {after.manifest['uf']}: there is nothing to compare it with.\n"
-        )
-    parts.append(f"Compared with {before.manifest['id']}.")
-    titles = dict(zip(SECTIONS, ("Verdicts", "Figures", "Coverage"), strict=True))
-    order = pl.col("field").replace_strict({"status": 0, "likely": 1, "indication": 2, "rank": 3}, default=4)
-    for section, title in titles.items():
-        rows = found.filter(pl.col("section") == section).sort(order, "table_name", *DIFFERENCE.key)
-        parts.append(f"## {title}: {_number(rows)}")
-        told = rows.filter(pl.col("cause").ne_missing(MOVED))
-        if told.height:
-            parts.append(_grid(told.head(SHOWN)))
-        if told.height > SHOWN:
-            parts.append(f"{told.height - SHOWN} more in diff.csv.")
-        if moved := rows.height - told.height:
-            ranks = "rank" if moved == 1 else "ranks"
-            parts.append(f"{moved} {ranks} changed because {MOVED}: see diff.csv.")
+        return f"{title}\n\nThis is the first release of {after.manifest['uf']}: there is nothing to compare it with.\n"
+    parts = [title, f"Compared with {before.manifest['id']}."]
+    for section in sections(found, "see diff.csv"):
+        parts += [f"## {section.title}", *([_grid(section.rows)] if section.rows else []), *section.notes]
     return "\n\n".join(parts) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section as people read it: rows of HEADS, and notes of what is not among them."""
+
+    title: str
+    rows: list[Row]
+    notes: list[str]
+
+
+def sections(found: pl.DataFrame, rest: str) -> Iterator[Section]:
+    """The differences, consequences first, at most SHOWN of each section; `rest` says where the others can be read."""
+    order = pl.col("field").replace_strict({"status": 0, "likely": 1, "indication": 2, "rank": 3}, default=4)
+    for section, title in zip(SECTIONS, ("Verdicts", "Figures", "Coverage"), strict=True):
+        rows = found.filter(pl.col("section") == section).sort(order, "table_name", *DIFFERENCE.key)
+        told = rows.filter(pl.col("cause").ne_missing(MOVED))
+        notes = [f"{told.height - SHOWN} more: {rest}."] if told.height > SHOWN else []
+        if moved := rows.height - told.height:
+            notes.append(f"{moved} {'rank' if moved == 1 else 'ranks'} changed because {MOVED}: {rest}.")
+        yield Section(f"{title}: {_number(rows)}", [*map(_line, told.head(SHOWN).iter_rows(named=True))], notes)
 
 
 def _number(rows: pl.DataFrame) -> str:
@@ -271,13 +280,18 @@ def _number(rows: pl.DataFrame) -> str:
     return f"{changes}, {flips} in the status of an area" if flips else changes
 
 
-def _grid(rows: pl.DataFrame) -> str:
-    heads = ("What", "Of", "Before", "After", "Cause")
-    lines = [heads, ("---",) * len(heads)]
-    for row in rows.iter_rows(named=True):
-        what = " ".join(filter(None, (row["rule_set"], row["detail"], row["field"])))
-        of = f"{row['name']} ({row['item']})" if row["name"] else row["item"]
-        lines.append((what, of, row["before"] or "–", row["after"] or "–", row["cause"] or ""))
+def _line(row: Mapping[str, Any]) -> Row:
+    return {
+        "What": " ".join(filter(None, (row["rule_set"], row["detail"], row["field"]))),
+        "Of": f"{row['name']} ({row['item']})" if row["name"] else row["item"],
+        "Before": row["before"] or "–",
+        "After": row["after"] or "–",
+        "Cause": row["cause"] or "",
+    }
+
+
+def _grid(rows: Sequence[Row]) -> str:
+    lines = [HEADS, ("---",) * len(HEADS), *(tuple(row.values()) for row in rows)]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
