@@ -311,7 +311,7 @@ def staging() -> Frames:
                 {
                     "area_id": "G",
                     "requirement": name,
-                    "value": Decimal(500),
+                    "value": Decimal(1000 if name == "population" else 500),
                     "body": body,
                     "document": "1",
                     "date": date(2026, 5, 4),

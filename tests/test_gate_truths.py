@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +97,7 @@ DEFECTS: dict[str, list[Change]] = {
     "sections_tell_their_voters": [also(sums.SECTIONS, voters=None)],
     "statement_adds_up": [where("core.state_revenue", at(variant="gross"), warnings="Impostos is 1, its parts 2")],
     "bounds_are_as_narrow_as_they_could_be": [where("core.district_houses", SECOND, establishments=None)],
-    "certificates_are_of_the_competent_body": [
-        where(certified.CERTIFICATES, at(requirement="collection"), body="Padaria do Zé")
-    ],
+    "certified_figures_near_census": [where(certified.CERTIFICATES, at(requirement="electorate"), value=399)],
     "certified_houses_within_dwellings": [where(certified.CERTIFICATES, at(requirement="urban_houses"), value=801)],
     "municipalities_known_to_the_tse": [without(coverage.CROSSWALK, FIRST)],
     "municipalities_estimated": [also(coverage.ESTIMATES, location_code="1400803")],
@@ -183,29 +182,46 @@ def test_a_fusion_that_a_rule_set_says_nothing_of_is_open(sound: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("requirement", "body", "competent"),
+    ("requirement", "figure", "told"),
     [
-        ("population", "IBGE", True),
-        ("population", "Instituto Brasileiro de Geografia e Estatística (SES/AP)", True),
-        ("urban_houses", "Prefeitura de Amapá", False),
-        ("electorate", "TRE-AP", True),
-        ("electorate", "Tribunal Regional Eleitoral do Amapá", True),
-        ("electorate", "TSE", False),
-        ("electorate", "Cartório Trevo", False),
-        ("collection", "SEFAZ-ES (SIMULADO)", True),
-        ("collection", "Secretaria de Estado da Fazenda", True),
-        ("collection", "SEF/MG", True),
-        ("collection", "Secretaria de Estado da Economia de Goiás", True),
-        ("collection", "Tesouro do Estado", True),
-        ("collection", "Secretaria Municipal da Fazenda", False),
-        ("collection", "Padaria do Zé", False),
-        ("collection", "IBGE", False),
+        ("population", 999, True),
+        ("population", 1000, False),
+        ("population", 4000, False),
+        ("population", 4001, True),
+        ("electorate", 399, True),
+        ("electorate", 400, False),
+        ("electorate", 2400, False),
+        ("electorate", 2401, True),
+        ("urban_houses", 1, False),
+        ("collection", 1, False),
     ],
 )
-def test_who_certifies_what(requirement: str, body: str, competent: bool) -> None:
-    row = {"line": 3, "area_id": "G", "requirement": requirement, "body": body}
-    told = certified.other_bodies({certified.CERTIFICATES: pl.LazyFrame([row])}).collect()
-    assert told.rows(named=True) == ([] if competent else [row])
+def test_certified_figures_far_from_the_census_are_told(requirement: str, figure: int, told: bool) -> None:
+    """Area G has 2,000 inhabitants in the census."""
+    frames = release()
+    table, change = where(certified.CERTIFICATES, at(requirement=requirement), value=figure)
+    found = [one for one in domain.violations(frames | {table: change(frames)}) if one.rows.height or one.error]
+    line = 2 + ("population", "electorate", "urban_houses", "collection").index(requirement)
+    said = f"certificates.csv, line {line}: {requirement} of G is certified as {figure}, "
+    assert [(one.name, one.severity, one.observed) for one in found] == [
+        ("certified_figures_near_census", "warning", f"{said}its districts have 2000 inhabitants in the Census 2022")
+    ][: int(told)]
+
+
+@pytest.mark.parametrize(
+    ("renewed", "told"), [(date(2026, 5, 5), []), (date(2099, 1, 1), [2]), (date(2026, 5, 3), [2])]
+)
+def test_only_the_certificate_that_counts_is_compared_with_the_census(renewed: date, told: list[int]) -> None:
+    frames = release()
+    wrong, change = where(certified.CERTIFICATES, at(requirement="population"), value=10)
+    rows = change(frames)
+    right = rows.filter(pl.col("requirement") == "population").with_columns(
+        value=pl.lit(2000, rows.schema["value"]), date=pl.lit(renewed), line=pl.lit(9, rows.schema["line"])
+    )
+    far = certified.far_from_census(
+        {name: frame.lazy() for name, frame in (frames | {wrong: pl.concat([rows, right])}).items()}
+    )
+    assert far.collect()["line"].to_list() == told
 
 
 def test_every_check_has_a_planted_defect() -> None:

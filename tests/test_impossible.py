@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -318,6 +319,19 @@ def test_a_later_certificate_counts_on_its_day_with_nothing_else_new(upstream: U
     assert electorate("2099-11-15", "--offline") == 77
 
 
+def test_the_newest_certificate_counts_and_the_older_ones_are_told() -> None:
+    state = state_of()
+    for value, day in (("3000", date(2026, 9, 1)), ("3500", date(2026, 11, 1)), ("99999999", date(2026, 12, 1))):
+        state.certificate(NORTH, "electorate", value)
+        state.rows[CERTIFICATES][-1]["date"] = day
+    frames, told = told_of(state)
+    assert measure(frames, NORTH, "electorate")["value"] == 3_500
+    assert told == [
+        "inputs_certificates: left out: certificates dated later than 2026-11-30: 1 rows",
+        "inputs_certificates: left out: certificates with a newer one of the same area and requirement: 1 rows",
+    ]
+
+
 def test_impossible_certificates_publish_nothing(
     run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -333,8 +347,8 @@ def test_what_is_doubtful_is_published_and_told(
 ) -> None:
     words = ("municipio", "estadual", "ICMS", "1000,00", "bruta_liquida_restituicoes", "nao_informada", "declarado")
     row = ";".join(("ES", "2025", "3200102", "", "", *words, "", "", "", "", "", ""))
-    baker = "320500215;collection;90000000.00;Padaria do Zé;ofício 1;2026-01-05;"
-    assert run(baker, "320500215;electorate;1;TRE-ES;ofício 2;2027-12-31;", collections=row) == 0
+    slip = "320500215;population;10;IBGE;ofício 1;2026-01-05;"
+    assert run(slip, "320500215;electorate;1;TRE-ES;ofício 2;2027-12-31;", collections=row) == 0
     told = capsys.readouterr().err
     release = tmp_path / "data/sample/current"
     warnings = json.loads((release / "release.json").read_text(encoding="utf-8"))["warnings"]
@@ -342,10 +356,11 @@ def test_what_is_doubtful_is_published_and_told(
     assert any("certificates dated later than" in each for each in warnings)
     assert all(f"warning: {each}" in told for each in warnings)
     checks = pl.read_csv(next((release / "checks").glob("*.csv")), infer_schema=False)
-    (baked,) = checks.filter(check_name="certificates_are_of_the_competent_body").to_dicts()
-    assert (baked["status"], baked["severity"]) == ("failed", "warning")
-    assert baked["observed"] == "certificates.csv, line 11: collection of 320500215 is certified by Padaria do Zé"
+    (told_of,) = checks.filter(check_name="certified_figures_near_census").to_dicts()
+    assert (told_of["status"], told_of["severity"]) == ("failed", "warning")
+    said = "certificates.csv, line 11: population of 320500215 is certified as 10, its districts have "
+    assert told_of["observed"] == f"{said}314388 inhabitants in the Census 2022"
     areas = pl.read_parquet(release / "parquet/core.area_measure.parquet")
     found = dict(areas.filter(area_id="320500215").select("measure", "value").iter_rows())
-    assert found["collection_brl"] == Decimal(90_000_000)
+    assert found["population_census"] == 10
     assert found["electorate"] != 1

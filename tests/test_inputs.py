@@ -143,7 +143,9 @@ def test_every_fault_is_told_at_once_in_the_order_of_lines() -> None:
         inputs_certificates,
         f"{CERTIFICATES}a;population;x;IBGE;1;2026-03-04;\nb;tax;1;;1;04-03-2026;\nc;urban_houses;201,5;IBGE;1;2026-02-30;\n",
     )
-    assert told.splitlines()[0].startswith("not a number, or an ambiguous one: 'x'")
+    first, second, *_ = told.splitlines()
+    assert first == "5 faults in certificates.csv:"
+    assert second.startswith("  line 2, column value: not a number: 'x': write 1234567,89 or 1234567.89, without")
     assert "line 3, column requirement: 'tax' is not known: one of population, electorate" in told
     assert "line 3, column body: empty: Body that certifies" in told
     assert "line 3, column date: '04-03-2026' is no date: write year-month-day, as in 2026-04-03" in told
@@ -153,7 +155,8 @@ def test_every_fault_is_told_at_once_in_the_order_of_lines() -> None:
 
 def test_many_faults_are_counted() -> None:
     told = refused(inputs_certificates, CERTIFICATES + "a;population;x;IBGE;1;2026-03-04;\n" * 50)
-    assert told.count("column value") == 20
+    assert told.startswith("50 faults in certificates.csv:")
+    assert told.count("\n  line ") == 20
     assert "and 30 more" in told
 
 
@@ -200,9 +203,10 @@ def test_case_11_only_district_codes_make_an_area(shared: Path) -> None:
     ("cells", "told"),
     [
         ("population;10000,5", "10000.5 is not a whole number"),
-        ("collection;10000,505", "is not R$ with two decimals"),
+        ("collection;10000,5055", "10000.5055 is not R$ with two decimals"),
+        ("collection;10000,505", "ambiguous: '10000,505'"),
         ("electorate;-1", "'-1' is less than 0"),
-        ("electorate;1.234", "ambiguous"),
+        ("electorate;1.234", "ambiguous: '1.234' may have marks of thousands, or decimals: write 1234, or 1234,00,"),
         ("electorate;1,234.56", "not a number"),
         ("urban_houses;", "empty"),
         ("urban_houses;1e3", "not a number"),
@@ -222,9 +226,23 @@ def test_a_certificate_names_its_body_document_and_date(lacks: str) -> None:
     assert told.startswith("empty")
 
 
-def test_a_requirement_is_certified_once() -> None:
-    row = "a;population;1;IBGE;1;2026-03-04;\n"
-    assert "a population is in line 2 already" in refused(inputs_certificates, CERTIFICATES + row * 2)
+def test_a_certificate_is_of_the_competent_body() -> None:
+    row = "a;{};1;{};1;2026-03-04;\n"
+    for requirement, body in (("population", "Padaria do Ze"), ("electorate", "IBGE"), ("collection", "TRE-ES")):
+        told = refused(inputs_certificates, CERTIFICATES + row.format(requirement, body))
+        assert told.startswith(f"{body!r} does not certify {requirement}: its body is ")
+        assert "[certificates.csv, line 2, column body]" in told
+
+
+def test_a_requirement_is_certified_once_a_day_and_renewed_on_another() -> None:
+    row = "a;population;{};IBGE;1;{};\n"
+    told = refused(inputs_certificates, CERTIFICATES + row.format(1, "2026-03-04") + row.format(2, "04/03/2026"))
+    assert "a population 2026-03-04 is in line 2 already [certificates.csv, line 3, column area_id, requir" in told
+    renewed = parsed(inputs_certificates, CERTIFICATES + row.format(1, "2026-03-05") + row.format(2, "2026-03-04"))
+    assert renewed.select("value", "date", "line").rows() == [
+        (Decimal(2), date(2026, 3, 4), 3),
+        (Decimal(1), date(2026, 3, 5), 2),
+    ]
 
 
 # Polling places
@@ -302,7 +320,9 @@ def test_collections_rows_are_typed_and_empty_is_no_data() -> None:
         ({"esfera_arrecadadora": "municipal"}, "ICMS is a tax of esfera estadual, not municipal"),
         ({"tributo": "IPVA", "esfera_arrecadadora": "municipal"}, "IPVA is a tax of esfera estadual, not municipal"),
         ({"tributo": "ITCMD", "esfera_arrecadadora": "municipal"}, "ITCMD is a tax of esfera estadual, not municipal"),
-        ({"valor": "1,234"}, "more than 2 decimals"),
+        ({"valor": "1,234"}, "ambiguous: '1,234'"),
+        ({"valor": "1,2345"}, "more than 2 decimals"),
+        ({"exercicio": "2.025"}, "ambiguous: '2.025' may have marks of thousands, or decimals: write 2025"),
         ({"qualidade": "certificado"}, "empty: what is certified needs it"),
         ({"qualidade": "estimado"}, "an estimate needs its method"),
     ],
@@ -336,6 +356,9 @@ def test_what_is_certified_names_document_body_and_both_dates() -> None:
     ]
     told = refused(inputs_collections, heading + row.replace("2026-03-04", ""))
     assert "column data_documento]" in told
+    told = refused(inputs_collections, heading + row.replace("SEFAZ", "Padaria do Zé"))
+    assert "'Padaria do Zé' does not certify collection: its body is state treasury (art. 2º, § 2º), as in" in told
+    assert "[collections.csv, line 2, column orgao]" in told
 
 
 def test_the_same_figure_twice_is_never_added_up() -> None:
@@ -380,21 +403,79 @@ def test_a_total_speaks_of_its_own_place_sphere_and_year_only() -> None:
 @pytest.mark.parametrize(
     ("written", "read"),
     [
-        (("1.234", "1.234,50"), ("1234.00", "1234.50")),
+        (("1.234,00", "1.234,50"), ("1234.00", "1234.50")),
         (("1234", "12"), ("1234.00", "12.00")),
         (("1234.5", "12.25"), ("1234.50", "12.25")),
-        (("1.234.567", "1"), ("1234567.00", "1.00")),
+        (("1.234.567,89", "1234567,89"), ("1234567.89", "1234567.89")),
+        (("1234567.89", "1"), ("1234567.89", "1.00")),
     ],
 )
-def test_the_decimal_mark_is_the_columns(written: tuple[str, ...], read: tuple[str, ...]) -> None:
+def test_numbers_are_read_with_a_comma_or_a_point(written: tuple[str, ...], read: tuple[str, ...]) -> None:
     rows = [collection(tributo=tax, valor=value) for tax, value in zip(("ICMS", "IPVA"), written, strict=True)]
     assert parsed(inputs_collections, COLLECTIONS + "".join(rows))["value"].to_list() == [*map(Decimal, read)]
 
 
-@pytest.mark.parametrize("written", [("1.234", "2"), ("1234.50", "1234,50"), ("1.234", "12.5")])
-def test_marks_that_disagree_or_stay_ambiguous_are_refused(written: tuple[str, ...]) -> None:
-    rows = [collection(tributo=tax, valor=value) for tax, value in zip(("ICMS", "IPVA"), written, strict=True)]
-    assert "column valor" in refused(inputs_collections, COLLECTIONS + "".join(rows))
+@pytest.mark.parametrize("beside", ["1", "1234,50", "1.234,50", "1234.50", "1.234"])
+@pytest.mark.parametrize(
+    ("cell", "whole"),
+    [
+        ("10.000", "10000"),
+        ("10,000", "10000"),
+        ("140.000.000", "140000000"),
+        ("1,234,567", "1234567"),
+        ("1.234,567", "1234567"),
+        ("1234.567", "1234567"),
+        ("R$ 1.234", "1234"),
+        ("-1.234", "-1234"),
+        ("(1.234)", "-1234"),
+    ],
+)
+def test_three_digits_after_a_mark_are_refused_whatever_stands_beside_them(cell: str, whole: str, beside: str) -> None:
+    text = COLLECTIONS + collection(tributo="IPVA", valor=beside) + collection(valor=cell)
+    mark = "." if beside == "1234.50" else ","
+    told = f"ambiguous: {cell!r} may have marks of thousands, or decimals: write {whole}, or {whole}{mark}00, if it is"
+    said = refused(inputs_collections, text)
+    assert told in said
+    assert "line 3, column valor" in said
+
+
+@pytest.mark.parametrize(("requirement", "cell"), [("electorate", "10.000"), ("population", "340.000")])
+def test_thousands_beside_dotted_cents_are_not_read_as_tens(requirement: str, cell: str) -> None:
+    body = {"electorate": "TRE-ES", "population": "IBGE"}[requirement]
+    rows = f"a;collection;900000000.00;SEFAZ-ES;1;2026-03-04;\na;{requirement};{cell};{body};1;2026-03-04;\n"
+    whole = cell.replace(".", "")
+    assert refused(inputs_certificates, CERTIFICATES + rows) == (
+        f"ambiguous: {cell!r} may have marks of thousands, or decimals: write {whole}, or {whole}.00, if it is that "
+        "many [certificates.csv, line 3, column value]\n  → correct the file and run again; nothing of it was used"
+    )
+    assert parsed(inputs_certificates, CERTIFICATES + rows.replace(cell, f"{whole}.00"))["value"].to_list() == [
+        Decimal(900_000_000), Decimal(whole)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cells", "line", "told"),
+    [
+        (
+            ("900000000.00", "140.000.000,00", "1234.5", "7"),
+            3,
+            "'140.000.000,00' has a decimal comma, the rest of its column a decimal point: "
+            "write 140000000.00 here, or decimal commas, as in 1234567,89, in the whole column",
+        ),
+        (
+            ("1234.50", "1,00", "2", "12,25"),
+            2,
+            "'1234.50' has a decimal point, the rest of its column a decimal comma: "
+            "write 1234,50 here, or decimal points, as in 1234567.89, in the whole column",
+        ),
+        (("1,5", "2.5", "3", "4"), 3, "'2.5' has a decimal point, the rest of its column a decimal comma: write 2,5 h"),
+    ],
+)
+def test_the_row_whose_mark_is_not_the_columns_is_named(cells: tuple[str, ...], line: int, told: str) -> None:
+    rows = (f"a{number};collection;{cell};SEFAZ;1;2026-03-04;\n" for number, cell in enumerate(cells))
+    said = refused(inputs_certificates, CERTIFICATES + "".join(rows))
+    assert said.startswith(told)
+    assert f"[certificates.csv, line {line}, column value]" in said
 
 
 def test_case_35_negatives_keep_their_sign(shared: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from flows.proposals import require_past
 from tests.petitions import AMENDED, GROUP, LAW, SEAT, Register, here, whole
 from tests.test_plebiscite import reports, section
-from transforms.core.proposal import competent
+from transforms.bodies import competent
 from transforms.errors import UsageError
 from transforms.sources import Scope, inputs_proposals
 from warehouse.sample import inputs as sample_inputs

@@ -1,8 +1,9 @@
 """Which certificates count, and what none can say: a part is never more than its whole.
 
 A certificate overrides every other source for its area and requirement (art. 2º, § 2º), so one that cannot be true
-stops the run, with its line in the file. One dated after the day of the run does not count yet. For houses there is
-no total as new as a certificate: the gate warns of those (expectations/certified.py).
+stops the run, with its line in the file. Of several for one area and requirement the newest counts; one dated after
+the day of the run does not count yet. For houses there is no total as new as a certificate: the gate warns of those,
+and of figures far from the census (expectations/certified.py).
 """
 
 from collections.abc import Iterator
@@ -28,8 +29,14 @@ _WHOLES = {
 
 
 def counted(certificates: pl.LazyFrame, scope: Scope) -> pl.DataFrame:
-    """Those dated by the day of the run."""
-    return certificates.filter(pl.col("date") <= scope.as_of).collect()
+    """One per area and requirement: the newest dated by the day of the run."""
+    return newest(certificates, pl.lit(scope.as_of)).collect()
+
+
+def newest(certificates: pl.LazyFrame, as_of: pl.Expr) -> pl.LazyFrame:
+    """Of the certificates dated by a day, the newest of each area and requirement."""
+    dated = certificates.filter(pl.col("date") <= as_of)
+    return dated.filter(pl.col("date") == pl.col("date").max().over("area_id", "requirement"))
 
 
 def checked(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
+from transforms.core.certificate import counted
 from transforms.core.polling_place import beyond_the_states
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Scope
@@ -32,6 +33,7 @@ BEYOND = {"ZZ": "voters abroad (ZZ)", "VT": "voters in transit (VT)"}
 
 def left_out(staged: Mapping[str, pl.LazyFrame], places: pl.DataFrame, scope: Scope) -> pl.DataFrame:
     """From the staging tables and core.polling_place. The register abroad is the country's, the rest the state's."""
+    certificates = staged["staging.inputs_certificates__certificate"]
     kinds = [
         *_sections(staged["staging.tse_polling_places__section"], scope),
         (HAND, "districts given by hand to polling places that the register does not have", _unplaced(staged, places)),
@@ -56,7 +58,12 @@ def left_out(staged: Mapping[str, pl.LazyFrame], places: pl.DataFrame, scope: Sc
         (
             "inputs_certificates",
             f"certificates dated later than {scope.as_of}",
-            _count(staged["staging.inputs_certificates__certificate"], pl.col("date") > scope.as_of),
+            _count(certificates, pl.col("date") > scope.as_of),
+        ),
+        (
+            "inputs_certificates",
+            "certificates with a newer one of the same area and requirement",
+            _count(certificates, pl.col("date") <= scope.as_of) - counted(certificates, scope).height,
         ),
         (
             "inputs_proposals",

@@ -5,13 +5,13 @@ know, dates before the law. Events later than the date of the run are kept, mark
 Assumption: the register is complete, so an event without the one that must come before it is an error.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
 import polars as pl
 
+from transforms.bodies import competent
 from transforms.columns import AREA, AREA_KIND, AREA_NAME, UF
 from transforms.plebiscite import COUNTS, counted
 from transforms.schema import Column, Kind, Table, Unit
@@ -98,11 +98,6 @@ FOLLOWS: Mapping[str, str] = {
 }
 LATER_DAY = ("plebiscite_held", "election", "installation")
 ENDS = ("withdrawn", "rejected", "installation")
-BODIES: Mapping[str, str] = {
-    "IBGE": r"ibge|instituto brasileiro de geografia",
-    "TRE": r"tre\b|tribunal regional eleitoral",
-    "state treasury": r"sefa?z?\b|state treasury|.*fazenda",
-}
 
 TYPED = {"null": "spoilt"}  # figures that proposals.csv names otherwise
 
@@ -189,13 +184,6 @@ def _from_sections(
         if count != found[name]:
             yield f"{name} {count} was typed, the sections add up to {found[name]}: write one of them"
     event |= {name: found[name] for name in COUNTS} | {"counted_from": "sections"}
-
-
-def competent(body: str | None) -> str | None:
-    """The competent body that a text names, by the words rule sets use; another body as it is written."""
-    if body is None:
-        return None
-    return next((name for name, words in BODIES.items() if re.match(words, body.strip().casefold())), body.strip())
 
 
 def disorder(events: Sequence[Event]) -> Iterator[Fault]:

@@ -12,6 +12,7 @@ import csv
 import io
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -23,7 +24,7 @@ import polars as pl
 from transforms.codes import DISTRICT_CODE, MUNICIPALITY_CODE, is_municipality, municipality
 from transforms.delimited import from_windows, wrong_columns
 from transforms.errors import UsageError
-from transforms.numbers import decimal
+from transforms.numbers import decimal, shown_mark
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Conversation, Request, Scope, Source, Staged
 
@@ -258,9 +259,9 @@ def _matching(cell: str, column: Column) -> str:
 
 
 def _decimal_mark(cells: Iterable[str]) -> str | None:
-    """The decimal mark of a column, where any of its cells shows it: 1.234 is a thousand only beside a comma."""
-    marks = {found[0] for cell in cells if (found := re.search(r",|\.(?=(\d{1,2}|\d{4,})\D*$)", cell))}
-    return "," if "," in marks else "." if marks else None
+    """The decimal mark that most cells of a column show, the first of them where as many show the other."""
+    usual = Counter(mark for cell in cells if (mark := shown_mark(cell))).most_common(1)
+    return usual[0][0] if usual else None
 
 
 def _repeated(kept: Sequence[Row], form: Form) -> Iterator[Fault]:
@@ -274,12 +275,13 @@ def _repeated(kept: Sequence[Row], form: Form) -> Iterator[Fault]:
 
 
 def refusal(faults: Sequence[Fault], file: str) -> UsageError:
-    """The error that tells every fault of a file, the first in front."""
-    first, *others = sorted(faults, key=lambda fault: fault.line)
-    also = [f"\n  line {fault.line}, column {fault.column}: {fault.reason}" for fault in others[: MOST_FAULTS - 1]]
-    more = f"\n  and {len(others) - len(also)} more" if len(others) > len(also) else ""
+    """The error that tells every fault of a file in the order of its lines, each with its place."""
+    ordered = sorted(faults, key=lambda fault: fault.line)
+    first = ordered[0]
+    told = [f"\n  line {fault.line}, column {fault.column}: {fault.reason}" for fault in ordered[:MOST_FAULTS]]
+    more = f"\n  and {len(ordered) - len(told)} more" if len(ordered) > len(told) else ""
     return UsageError(
-        "".join([first.reason, *also, more]),
+        first.reason if len(ordered) == 1 else "".join([f"{len(ordered)} faults in {file}:", *told, more]),
         where=f"{file}, line {first.line}, column {first.column}",
         action="correct the file and run again; nothing of it was used",
     )

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
+from transforms.bodies import incompetent
 from transforms.codes import BY_UF
 from transforms.columns import DISTRICT, DISTRICT_NAME, MUNICIPALITY, UF
 from transforms.schema import Column, Kind, Table, Unit
@@ -86,6 +87,8 @@ def _faults(row: Row) -> Iterator[tuple[str, str]]:
         for name in ("document", "body", "document_date", "extracted_on"):
             if row[name] is None:
                 yield str(COLLECTIONS[name].source), "empty: what is certified needs it"
+        if row["sphere"] == "estadual" and row["body"] and (why := incompetent(row["body"], "collection")):
+            yield "orgao", why
     if row["quality"] == "estimado" and row["method"] is None:
         yield "metodo", "empty: an estimate needs its method"
 
@@ -110,7 +113,7 @@ def _totals(rows: Sequence[Row]) -> Iterator[Fault]:
 FORM = Form(
     "collections.csv",
     COLLECTIONS,
-    version=2,
+    version=3,
     rule=_faults,
     whole=_totals,
     defaults={"regime": GROSS, "territorial_basis": "nao_informada"},

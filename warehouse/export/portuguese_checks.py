@@ -23,8 +23,8 @@ CHECKS: Mapping[str, str] = {
         "seções eleitorais sem número de eleitores: o que não se diz não é zero, e o eleitorado é maior do que parece"
     ),
     "statement_adds_up": ("a conta do próprio Estado não fecha: cinco milésimos dela são o limite da arrecadação"),
-    "certificates_are_of_the_competent_body": (
-        "certidão de outro órgão: cada requisito tem o seu (art. 2º, § 2º), e o que outro diz não o certifica"
+    "certified_figures_near_census": (
+        "população ou eleitorado certificado muito longe da população do Censo 2022 na área: confira com o documento"
     ),
     "certified_houses_within_dwellings": (
         "mais casas certificadas no centro urbano do que domicílios particulares nos distritos, segundo o Censo 2022"
