@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from transforms.core.left_out import sentences
-from transforms.sources import Scope, ibge_estimates, inputs_collections
+from transforms.sources import Scope, ibge_estimates, inputs_collections, tse_polling_places
 
 
 def caveats(staged: Mapping[str, pl.LazyFrame], made: Mapping[str, pl.DataFrame], scope: Scope) -> list[str]:
     """Of a state's screen: `staged` is what it was made of, `made` its core tables."""
     return [
         *_older_estimates(staged[ibge_estimates.PERIODS.name], made["core.state"], scope),
+        *_later_voters(staged[tse_polling_places.SECTION.name], scope),
         *_partial_collections(staged[inputs_collections.COLLECTIONS.name], made["core.municipality"], scope),
         *sentences(made["core.left_out"]),
     ]
@@ -22,6 +23,13 @@ def _older_estimates(periods: pl.LazyFrame, state: pl.DataFrame, scope: Scope) -
     listed = ibge_estimates.published(periods.collect(), scope.as_of)
     if listed and used is not None and used < listed[0]:
         yield f"{ibge_estimates.NAME}: {ibge_estimates.unpublished(listed[0], used)}"
+
+
+def _later_voters(sections: pl.LazyFrame, scope: Scope) -> Iterator[str]:
+    """The TSE keeps one register, the newest: a screen of an earlier day has no other."""
+    generated = sections.select(pl.col("generated_on").max()).collect().item()
+    if generated is not None and generated > scope.as_of:
+        yield f"{tse_polling_places.NAME}: voters are those of {generated}, for the TSE keeps none of {scope.as_of}"
 
 
 def _partial_collections(collections: pl.LazyFrame, municipality: pl.DataFrame, scope: Scope) -> Iterator[str]:

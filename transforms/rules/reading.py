@@ -126,6 +126,9 @@ def parse(text: str, where: str) -> RuleSet:
     names = [requirement.name for requirement in requirements]
     if len(set(names)) != len(names):
         reader.fail("requirement", f"the same name twice: {names}", "give every requirement its own name")
+    used = {name for each in requirements for arm in each.arms for name in (each.measure, arm.measure, arm.of)}
+    if unused := sorted(unmeasured.keys() - used):
+        reader.fail("unmeasured", f"no requirement asks for {', '.join(unused)}", 'what one names: measure = "NAME"')
     if ORIGIN in names:
         reader.fail("requirement", f"{ORIGIN!r} is the name of what the municípios of origin keep", "another name")
     examples = reader.tables("example") if "example" in data else []
@@ -147,6 +150,7 @@ def parse(text: str, where: str) -> RuleSet:
     )
 
 
+_OWN = ", or a name of your own that [unmeasured] gives the reason of"
 _ARM = {"measure", "comparison", "threshold", "by_region", "of"}
 
 
@@ -154,7 +158,7 @@ def _requirement(reader: "_Reader", measures: tuple[str, ...]) -> Requirement:
     several = "any_of" in reader.data
     own = {"any_of"} if several else _ARM
     reader.only({"name", "article", "quote", "measure", "body", "ask", *own})
-    measure = reader.choice("measure", measures)
+    measure = reader.choice("measure", measures, _OWN)
     arms = [reader.inside(entry, "any_of") for entry in reader.tables("any_of")] if several else [reader]
     for arm in arms if several else []:
         arm.only(_ARM)
@@ -171,7 +175,7 @@ def _requirement(reader: "_Reader", measures: tuple[str, ...]) -> Requirement:
 
 def _arm(reader: "_Reader", measure: str, measures: tuple[str, ...]) -> Arm:
     comparison: Comparison = reader.choice("comparison", get_args(Comparison))
-    own = reader.choice("measure", measures) if "measure" in reader.data else measure
+    own = reader.choice("measure", measures, _OWN) if "measure" in reader.data else measure
     by_region = _by_region(reader, comparison) if "by_region" in reader.data else None
     if by_region and "threshold" in reader.data:
         reader.fail("threshold", "beside by_region", "one of the two")
@@ -277,10 +281,10 @@ class _Reader:
             self.fail(key, f"{found!r}", "small letters, digits and _, such as my_rules_2026")
         return found
 
-    def choice(self, key: str, allowed: tuple[Any, ...]) -> Any:
+    def choice(self, key: str, allowed: tuple[Any, ...], also: str = "") -> Any:
         found = self.data.get(key)
         if not isinstance(found, str) or found not in allowed:
-            self.fail(key, "missing" if found is None else f"{found!r}", ", ".join(allowed))
+            self.fail(key, "missing" if found is None else f"{found!r}", ", ".join(allowed) + also)
         return found
 
     def day(self, key: str, *, required: bool = False) -> date | None:

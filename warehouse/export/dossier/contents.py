@@ -69,7 +69,7 @@ def contents(this: Dossier, area: Row, found: Limits | None) -> dict[str, Any]:
         "state": BY_UF[area["uf"]].name,
         "simulated": manifest["simulated"],
         "release": short_id(manifest),
-        "notice": manifest["legal_notice"],
+        "notice": rule_set.notice,
         "area": {
             "id": area["area_id"],
             "name": area["area_name"],
