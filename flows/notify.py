@@ -5,10 +5,10 @@
     EMANCIPA_NOTIFY_URL=smtp://user:password@host:587?from=a@example.org&to=b@example.org,c@example.org
     nothing                                                 the log, on standard error
 
-A cause is told once in a data folder, whichever run meets it, of a state or of the country. `data/notified.jsonl` holds
-what was told and what has passed since: a source that is down for ten nights makes one message, and one more if it comes
-back and goes down again. A message that cannot be delivered is not recorded, so the next run tells it; it never fails a
-run.
+A cause is told once in a data folder, whichever run meets it, of a state or of the country. `data/notified.jsonl`
+holds what was told and what has passed since: a source that is down for ten nights makes one message, and one more if
+it comes back and goes down again. A message that cannot be delivered is not recorded, so the next run tells it; it
+never fails a run.
 """
 
 import smtplib

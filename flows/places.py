@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from itertools import groupby
 from pathlib import Path
 
 import warehouse
@@ -14,13 +15,14 @@ PLACES = """
         voters, district_code, method, flags, border_distance_m
     FROM core.polling_place p JOIN core.municipality m USING (municipality_code)
     ORDER BY p.municipality_code, TRY_CAST(zone AS INTEGER), TRY_CAST(place AS INTEGER)"""
+WIDTH = 24  # of a place's name, so that it fits a line with all else
 UNASSIGNED = f"SELECT * FROM ({PLACES}) WHERE district_code IS NULL"
 
 
 def places(data: Path, uf: str | None, *, unassigned: bool, as_json: bool) -> None:
-    """A table; with `unassigned`, the CSV that polling_place_districts.csv takes, its district and source to fill in.
+    """A line a place; with `unassigned`, the CSV that polling_place_districts.csv takes.
 
-    Rows left unfilled are passed over when it is read.
+    Its district and source are to be filled in; rows left unfilled are passed over when it is read.
     """
     with warehouse.connect(data) as database:
         require_state(database, uf)
@@ -30,20 +32,33 @@ def places(data: Path, uf: str | None, *, unassigned: bool, as_json: bool) -> No
     elif unassigned:
         _template(found)
     else:
-        terminal.table(
-            found,
-            {
-                "municipality_name": "município",
-                "zone": "zone",
-                "place": "place",
-                "place_name": "name",
-                "voters": "voters",
-                "district_code": "district",
-                "method": "method",
-                "flags": "flags",
-            },
-            narrow=["district_code", "zone", "place"],
-        )
+        _list(found)
+
+
+def _list(found: Rows) -> None:
+    """A line a place, município by município."""
+    columns = {"zone": "zone", "place": "place", "name": "name", "voters": "voters", "district_code": "district"}
+    for (code, name), own in groupby(found, key=lambda row: (row["municipality_code"], row["municipality_name"])):
+        told = [
+            row
+            | {
+                "name": _cut(row["place_name"] or "").ljust(WIDTH),
+                "how": ", ".join(filter(None, [row["method"], *(row["flags"] or "").split("|")])),
+            }
+            for row in own
+        ]
+        terminal.heading(f"{name} ({code})")
+        terminal.table(told, columns | {"how": "how"}, narrow=[*columns])
+    nowhere = sum(row["district_code"] is None for row in found)
+    terminal.line()
+    terminal.paragraph(
+        f"{len(found)} polling places, {nowhere} in no district yet (emancipa places --unassigned: the table to fill "
+        "in); with address and neighbourhood: --json"
+    )
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= WIDTH else f"{name[: WIDTH - 1]}…"
 
 
 def _template(unassigned: Rows) -> None:

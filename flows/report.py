@@ -1,5 +1,7 @@
 """What the reading verbs print: the end of a run, status, sources, rules, tables, query."""
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,10 +10,12 @@ import polars as pl
 
 import warehouse
 from flows import rule_files, terminal
+from flows.addresses import addresses
 from flows.settings import Settings
 from transforms.catalog import sources as catalogue
 from transforms.errors import UsageError
-from warehouse import meta, publish
+from transforms.sources import Scope
+from warehouse import meta, publish, sample
 from warehouse.freshness import freshness, through
 from warehouse.snapshots import NOT_SUPPLIED, Store
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from flows.run import Outcome
 
 TOP = 15
+NAMED = 6  # states named in a heading; more are counted
 
 
 def of_run(outcome: "Outcome", *, as_json: bool) -> None:
@@ -35,6 +40,7 @@ def of_run(outcome: "Outcome", *, as_json: bool) -> None:
         "is_new": outcome.is_new,
         "path": str(outcome.folder),
         "uf": facts["uf"],
+        "states": facts.get("states", []),
         "as_of": facts["as_of"],
         "areas": ranking.height,
         **{status: counts.get(status, 0) for status in ("eligible", "undetermined", "ineligible")},
@@ -52,7 +58,7 @@ def _tell(
         terminal.line("SIMULATED: the bundled sample; only codes, names and populations are real.")
     for rule_set in facts["rule_sets"]:
         own = ranking.filter(pl.col("rule_set") == rule_set["id"])
-        terminal.heading(f"{facts['uf']} as of {facts['as_of']} · {rule_set['title']}")
+        terminal.heading(f"{_whose(facts)} as of {facts['as_of']} · {rule_set['title']}")
         _ranking(own)
         hidden = own.height - TOP
         if hidden > 0:
@@ -62,6 +68,8 @@ def _tell(
         f"{ranking.height} verdicts: {summary['eligible']} eligible, {summary['undetermined']} undetermined, "
         f"{summary['ineligible']} ineligible"
     )
+    for line in _lacking(facts):
+        terminal.paragraph(line)
     if pending.height:
         terminal.heading("Pending: whom to ask")
         terminal.table(pending.to_dicts(), {"areas": "areas", "requirement": "requirement", "ask": "ask"})
@@ -71,6 +79,25 @@ def _tell(
     if outcome.withdrawn:
         terminal.line(f"This run would make {outcome.withdrawn}.")
     terminal.paragraph("A technical screen, not an approval: no município can be created today (EC 15/1996).")
+
+
+def _whose(facts: Mapping[str, Any]) -> str:
+    """The state; of a national release those that are in it, and how many of those asked for they are."""
+    if not (states := facts.get("states")):
+        return str(facts["uf"])
+    present = [state["uf"] for state in states if state["release"]]
+    named = ", ".join(present) if len(present) <= NAMED else facts["uf"]
+    return f"{named} ({len(present)} of {len(states)} state{'s' if len(states) > 1 else ''})"
+
+
+def _lacking(facts: Mapping[str, Any]) -> list[str]:
+    """Of a national release, the states that failed: what stands in, and why."""
+    return [
+        f"{state['uf']} failed, {state['release'] + ' stands in' if state['release'] else 'it is left out'}: "
+        f"{state['reason']}"
+        for state in facts.get("states", [])
+        if not state["is_current"]
+    ]
 
 
 def _ranking(rows: pl.DataFrame) -> None:
@@ -108,37 +135,40 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
         manifest = publish.manifest(data, release)
         facts |= {key: manifest[key] for key in ("uf", "as_of", "built_at", "checks", "counts")}
         facts["states"] = manifest.get("states", [])
+    back = _rolled_back(data)
+    facts["rolled_back"] = asdict(back) if back else None
     if as_json:
         terminal.as_json(facts)
         return
     if release:
-        terminal.paragraph(f"readers see {release}: {facts['uf']} as of {facts['as_of']}, built {facts['built_at']}")
+        terminal.paragraph(f"readers see {release}: {_whose(facts)} as of {facts['as_of']}, built {facts['built_at']}")
     else:
         nothing = warehouse.unpublished(data)
         terminal.line(f"{nothing.what}: {nothing.action}")
+    if back:
+        why = back.reason or "no reason was given"
+        terminal.paragraph(f"rolled back on {back.at:%Y-%m-%d %H:%M} UTC, from {back.previous}: {why}")
     for run in (run for run in last if run["exit_code"]):
         terminal.paragraph(
             f"the last run, {run['started_at']:%Y-%m-%d %H:%M} UTC, failed: {run['uf']}: {run['message']}"
         )
-    for state in (state for state in facts["states"] if not state["is_current"]):
-        stands_in = f"{state['release']} stands in" if state["release"] else "it is left out"
-        terminal.paragraph(f"{state['uf']} failed, {stands_in}: {state['reason']}")
+    for line in _lacking(facts):
+        terminal.paragraph(line)
+    columns = {"source": "source", "state": "state", "good": "last good", "published_through": "data to"}
     terminal.table(
         [row | {"state": _state(row), "good": _day(row["last_good_at"])} for row in rows],
-        {
-            "source": "source",
-            "state": "state",
-            "good": "last good",
-            "published_through": "data to",
-            "age_days": "age",
-            "stale_after": "limit",
-            "last_outcome": "last",
-        },
-        narrow=["source", "state"],
+        columns | {"age_days": "days", "stale_after": "limit"},
+        narrow=[*columns],
     )
     for row in rows:
         if row["last_message"] and row["last_outcome"] not in {"ok", NOT_SUPPLIED}:
-            terminal.paragraph(f"{row['source']}: {row['last_message']}")
+            terminal.paragraph(f"{row['source']}: {row['last_outcome']}: {row['last_message']}")
+
+
+def _rolled_back(data: Path) -> publish.Event | None:
+    """The rollback that put readers where they are."""
+    last = publish.history(data)[-1:]
+    return next((event for event in last if event.event == "rolled_back"), None)
 
 
 def _day(moment: datetime | None) -> str | None:
@@ -149,12 +179,15 @@ def _state(row: dict[str, Any]) -> str:
     if row["last_polled_at"] is None:
         return "never asked"
     if row["last_outcome"] == NOT_SUPPLIED:
-        return NOT_SUPPLIED
+        return "no file"
+    if row["last_good_at"] is None:
+        return "never"
     return "STALE" if row["is_stale"] else "fresh"
 
 
 def sources(settings: Settings, *, probe: bool, as_json: bool) -> None:
-    """Every upstream; with `probe`, the first question of each is asked, and nothing is kept."""
+    """Every upstream, and where its files are; with `probe`, the first question of each is asked, and nothing kept."""
+    scope = Scope(settings.uf or sample.UF, datetime.now(UTC).date())
     rows: list[dict[str, Any]] = [
         {
             "source": source.name,
@@ -166,20 +199,32 @@ def sources(settings: Settings, *, probe: bool, as_json: bool) -> None:
             "licence": source.licence,
             "home_page": source.home_page,
             "base": source.base,
+            "files": addresses(source, scope, settings),
         }
         for source in catalogue().values()
     ]
-    columns = {"source": "source", "title": "what", "cadence": "cadence", "required": "required"}
     if probe:
         from flows.probe import probed  # noqa: PLC0415
 
-        answers = probed(settings, datetime.now(UTC).date())
+        answers = probed(settings, scope.as_of)
         rows = [row | answers[row["source"]] for row in rows]
-        columns = {"source": "source", "answer": "answer", "seconds": "seconds", "detail": "detail"}
     if as_json:
         terminal.as_json(rows)
-    else:
+    elif probe:
+        columns = {"source": "source", "answer": "answer", "seconds": "seconds", "detail": "detail"}
         terminal.table(rows, columns, narrow=["source"])
+    else:
+        for row in rows:
+            _upstream(row)
+        terminal.line()
+        terminal.paragraph(f"The address of each file, of {scope.uf}: emancipa sources --json")
+
+
+def _upstream(row: Mapping[str, Any]) -> None:
+    terminal.heading(f"{row['source']} ({'required' if row['required'] else 'optional'})")
+    for words in (row["title"], row["cadence"], f"licence: {row['licence']}", row["home_page"]):
+        if words:
+            terminal.paragraph(words, indent=2)
 
 
 def rules(name: str | None, on: date, *, as_json: bool) -> None:

@@ -2,6 +2,9 @@
 
 import json
 import re
+import shutil
+from datetime import UTC, date, datetime
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -10,7 +13,10 @@ from flows.asking import named
 from flows.cli import call
 from tests.assembly import sample
 from transforms.errors import UsageError
+from warehouse import publish
+from warehouse.snapshots import Poll, Store
 
+AS_OF, MOMENT = date(2026, 11, 30), datetime(2026, 11, 30, 5, tzinfo=UTC)
 FUSION = "fusao-mucurici-ponto-belo"
 
 
@@ -77,6 +83,72 @@ def test_groups_of_one_district_hold_it(capsys: pytest.CaptureFixture[str]) -> N
     assert found == [row for row in groups if code in row["district_codes"].split("|")]
     assert 0 < len(found) < len(groups)
     assert verb("groups", "Nenhum lugar") == 2
+
+
+@pytest.mark.parametrize(
+    ("district", "told"),
+    [
+        ("carapina", "Carapina is eligible alone; no group is needed"),
+        ("serra", "Serra cannot leave its município: seat of its município"),
+        ("argolas", "no group of up to 6 districts with Argolas would do: each fails a requirement, or needs no"),
+        ("barra nova", "Barra Nova alone is undetermined (likely eligible), and no group of up to 6 with it is surer"),
+    ],
+)
+def test_where_no_group_is_listed_it_is_said_why(district: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verb("groups", district) == 0
+    assert told in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_polling_place_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert verb("places", "--json") == 0
+    places = json.loads(capsys.readouterr().out)
+    municipalities = len({row["municipality_code"] for row in places})
+    assert verb("places") == 0
+    lines = capsys.readouterr().out.splitlines()
+    nowhere = sum(row["district_code"] is None for row in places)
+    assert sum(bool(re.match(r"\d+ +\d+ ", line)) for line in lines) == len(places)
+    assert sum(bool(re.match(r".+ \(\d{7}\)$", line)) for line in lines) == municipalities
+    assert f"{len(places)} polling places, {nowhere} in no district yet" in lines[-2]
+
+
+def test_a_source_s_licence_and_the_addresses_of_its_files_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert verb("sources") == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "tse_municipalities (required) Códigos oficiais" in told
+    assert "weekly, on Sundays licence: Dados abertos do TSE (Portaria TSE 93/2021): uso livre com citação" in told
+    assert verb("sources", "--json") == 0
+    files = {row["source"]: [file["address"] for file in row["files"]] for row in json.loads(capsys.readouterr().out)}
+    assert all(files.values())
+    assert files["ibge_addresses"][0].endswith("/CSV/UF/32_ES.zip")
+    assert files["tse_polling_places"][0].endswith("/perfil_eleitorado/eleitorado_local_votacao_ATUAL.zip")
+    assert files["ibge_census_districts"][0].endswith("/Agregados_por_Distrito_csv/")  # its file's name is read there
+
+
+def test_status_tells_whole_dates_and_what_never_gave_anything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verb("status") == 0
+    day = r"\d{4}-\d{2}-\d{2}"
+    assert re.search(rf"^tse_polling_places +fresh +{day} +{day} +0 +75$", capsys.readouterr().out, re.MULTILINE)
+    poll = Poll("siconfi_revenue", "ES", AS_OF, MOMENT, "failed", (), "HTTP 404", "absent")
+    Store(tmp_path / "sample" / "raw").poll(poll)
+    assert call(["status", "--sample", "--data", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"^siconfi_revenue +never +– +– +– +62$", told, re.MULTILINE)
+    assert "siconfi_revenue: absent: HTTP 404" in told
+
+
+def test_status_says_what_readers_were_rolled_back_from_and_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "sample"
+    shutil.copytree(sample().data, data, symlinks=True)
+    release = publish.current(data)
+    event = {"at": "2026-11-30T08:15:00+00:00", "event": "rolled_back", "release": release, "previous": "later"}
+    with (data / "history.jsonl").open("a", encoding="utf-8") as history:
+        history.write(json.dumps(event | {"reason": "wrong revenue"}) + "\n")
+    assert call(["status", "--sample", "--data", str(tmp_path)]) == 0
+    assert "rolled back on 2026-11-30 08:15 UTC, from later: wrong revenue" in capsys.readouterr().out
 
 
 READING = (

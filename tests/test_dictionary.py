@@ -121,12 +121,13 @@ def test_leia_me_names_release_sources_dates_and_notice(tmp_path: Path) -> None:
     assert content.startswith(b"\xef\xbb\xbf")
     lines = content.decode("utf-8-sig").split("\r\n")
     assert lines[1] == (
-        "Publicação 20261130T050000Z-ab12cd34 (ES-ab12cd34 na página, na planilha e nos dossiês), dados até 30/11/2026"
+        "Publicação 20261130T050000Z-ab12cd34 (ES-ab12cd34 na planilha e nos dossiês), dados até 30/11/2026"
     )
     assert "  IBGE: Estimativas da população residente; recebido em 29/11/2026" in lines
     assert "Triagem técnica." in lines
     assert lines[lines.index("ARQUIVOS") + 1 :][:2] == ["  pendencias.csv  o que falta saber, e a quem pedir", ""]
     assert lines[0] == "Triagem de áreas para criação de municípios: ES"
+    assert "(ES-ab12cd34 na página, na planilha e nos dossiês)" in leia_me.lines(manifest, {}, ["index.html"])[1]
     assert "ESTADOS" not in lines
     assert not any("SIMULADOS" in line for line in lines)
     assert any("SIMULADOS" in line for line in leia_me.lines({**manifest, "simulated": True}, {}, ()))

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from flows.cli import call
 from tests.rows import row
 from transforms.catalog import tables
 from transforms.errors import UsageError
@@ -20,7 +21,7 @@ CATALOG = tables()
 
 def write(folder: Path, *, people: int = 9500, status: str = "not_met", **facts: Any) -> Path:
     """A release of one area judged on its population, from an estimate."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     verdict = {"met": "eligible", "not_met": "ineligible", "undetermined": "undetermined"}[status]
     period = facts.get("period", "2024-07-01")
     result = {
@@ -172,3 +173,27 @@ def test_a_long_section_is_cut_with_a_pointer(tmp_path: Path) -> None:
     assert hidden > 0
     assert f"{hidden} more: see diff.csv." in text
     assert len((two / "diff.csv").read_text(encoding="utf-8").splitlines()) == found.height + 1
+
+
+def test_printed_it_fits_80_columns_and_points_only_to_a_file_that_holds_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    areas = [{"area_id": f"a{n:03}", "area_name": f"Área de nome comprido {n}"} for n in range(diff.SHOWN + 5)]
+    releases = tmp_path / "releases"
+    for name, more in (("r0", {}), ("r1", {"files": {"ibge_estimates": "b" * 64}}), ("r2", {"areas": areas})):
+        write(releases / name, **more)
+        manifest = json.loads((releases / name / "release.json").read_text(encoding="utf-8"))
+        manifest |= {"id": name, "predecessor": f"r{int(name[1]) - 1}"}
+        (releases / name / "release.json").write_text(json.dumps(manifest), encoding="utf-8")
+    told = {}
+    for before in ("r0", "r1"):
+        assert call(["diff", before, "r2", "--data", str(tmp_path)]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [line for line in lines if len(line) > 80 and " " in line.strip()] == []
+        told[before] = " ".join(" ".join(lines).split())
+    assert "emancipa diff r0 r2 --json prints all." in told["r0"]
+    assert "diff.csv" not in told["r0"]
+    assert "more: see" in told["r1"]
+    assert "releases/r2/diff.csv" in told["r1"]
+    assert call(["diff", "r0", "r1", "--data", str(tmp_path)]) == 0
+    assert "ibge_estimates aa bbbbbbbb…" in " ".join(capsys.readouterr().out.split())

@@ -150,7 +150,27 @@ def test_a_state_that_fails_is_stood_in_for_by_its_last_good_release_and_told_on
     assert "another run holds" in reason
     assert rows(copy, "SELECT uf, count(*) FROM mart.eligibility GROUP BY uf ORDER BY uf") == [("AP", 16), ("RR", 16)]
     assert call(["status", "--data", str(copy)]) == 0
-    assert f"AP failed, {before} stands in: another run holds" in capsys.readouterr().out
+    assert f"AP failed, {before} stands in: another run holds" in " ".join(capsys.readouterr().out.split())
+    leia_me = (copy / "current" / "export" / "LEIA-ME.txt").read_text(encoding="utf-8-sig")
+    assert f"  AP  PUBLICAÇÃO ANTERIOR, dados até 30/11/2026, publicação {before}; a nova falhou" in leia_me
+    assert "index.html" not in leia_me
+    assert "index.html" in (copy / "states" / "RR" / "current" / "export" / "LEIA-ME.txt").read_text("utf-8-sig")
+
+
+def test_a_state_that_fails_and_has_nothing_is_missed_in_the_title_the_summary_and_leia_me(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (copy / "states" / "AP" / "current").unlink()
+    with publish.lock(copy / "states" / "AP", now=Order().now):
+        assert run(copy, "--offline") == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert run(copy, "--offline", "--json") == 0
+    assert "RR (1 of 2 states) as of 2026-11-30 · Lei" in told
+    assert "15 undetermined, 0 ineligible AP failed, it is left out: another run holds" in told
+    assert [state["uf"] for state in json.loads(capsys.readouterr().out)["states"] if not state["release"]] == ["AP"]
+    leia_me = (copy / "current" / "export" / "LEIA-ME.txt").read_text(encoding="utf-8-sig").splitlines()
+    assert leia_me[0] == "Triagem de áreas para criação de municípios: RR (1 de 2 Estados pedidos)"
+    assert any(line.startswith("  AP  FALTA: nenhum dado deste Estado está aqui") for line in leia_me)
 
 
 def test_the_country_s_data_reach_as_far_as_every_state_s(data: Path) -> None:

@@ -43,7 +43,8 @@ def lines(manifest: Mapping[str, Any], in_pieces: Mapping[str, str], there: Cont
     states = manifest.get("states", [])
     return [
         f"Triagem de áreas para criação de municípios: {_whose(manifest['uf'], states)}",
-        f"Publicação {manifest['id']} ({short_id(manifest)} na página, na planilha e nos dossiês), "
+        f"Publicação {manifest['id']} ({short_id(manifest)} {'na página, ' * ('index.html' in there)}na planilha e "
+        f"nos dossiês), "
         f"dados até {day_of(manifest['as_of'])}",
         *(
             ["", "DADOS SIMULADOS: exemplo que acompanha o programa; nenhuma cifra serve a um processo."]
