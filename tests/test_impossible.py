@@ -201,8 +201,8 @@ def test_faults_of_an_area_are_all_told_with_their_lines() -> None:
     state.candidate("seat", "group", [SEAT, NORTH])
     state.candidate("part", "fusion", [SEAT, ALONE])
     said = refusal(state)
-    assert f"area seat, district {SEAT}" in said
-    assert "[candidates.csv, line 2, column district_codes]" in said
+    assert said.startswith("3 faults in candidates.csv:\n")
+    assert f"  line 2, column district_codes: area seat, district {SEAT}" in said
     assert f"line 3, column district_codes: area part, district {NORTH}: a fusion takes whole municípios" in said
 
 

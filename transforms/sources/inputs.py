@@ -277,12 +277,12 @@ def _repeated(kept: Sequence[Row], form: Form) -> Iterator[Fault]:
 def refusal(faults: Sequence[Fault], file: str) -> UsageError:
     """The error that tells every fault of a file in the order of its lines, each with its place."""
     ordered = sorted(faults, key=lambda fault: fault.line)
-    first = ordered[0]
+    first, alone = ordered[0], len(ordered) == 1
     told = [f"\n  line {fault.line}, column {fault.column}: {fault.reason}" for fault in ordered[:MOST_FAULTS]]
     more = f"\n  and {len(ordered) - len(told)} more" if len(ordered) > len(told) else ""
     return UsageError(
-        first.reason if len(ordered) == 1 else "".join([f"{len(ordered)} faults in {file}:", *told, more]),
-        where=f"{file}, line {first.line}, column {first.column}",
+        first.reason if alone else "".join([f"{len(ordered)} faults in {file}:", *told, more]),
+        where=f"{file}, line {first.line}, column {first.column}" if alone else file,
         action="correct the file and run again; nothing of it was used",
     )
 
