@@ -251,6 +251,22 @@ def test_case_06_the_older_period_is_flagged() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("day", "told"),
+    [
+        (
+            date(2026, 10, 31),
+            ["tse_polling_places: voters are those of 2026-11-01, for the TSE keeps none of 2026-10-31"],
+        ),
+        (date(2026, 11, 1), []),
+    ],
+)
+def test_voters_newer_than_the_day_of_the_run_are_told(day: date, told: list[str]) -> None:
+    state = state_of()
+    state.scope = replace(state.scope, as_of=day)
+    assert told_of(state)[1] == told
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Callable[..., int]:
     """The bundled sample with other files of the user's own."""
