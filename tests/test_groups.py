@@ -1,8 +1,9 @@
 """The search for groups finds what trying every set by hand finds, no more and no less."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import polars as pl
 import pytest
@@ -129,6 +130,29 @@ def test_without_a_mesh_the_municipality_is_the_neighbourhood() -> None:
     assert set(found["contiguity"]) == {"same município"}
     assert f"{A}|{B}|{C}" in found["district_codes"].to_list()
     assert not found["municipality_codes"].str.contains("|", literal=True).any()
+
+
+def test_a_group_that_only_what_is_not_known_leaves_open_is_found() -> None:
+    """At one end of a line a district without a count of its people, at the other one whose houses stand nobody knows
+    how: each alone decides nothing, and all five are open on every requirement.
+    """
+    line = [D, A, B, C, E]
+    state = Invented(state_estimate=8_000_000)
+    state.district("310620005", 30_000, voters=10_000, houses=900)
+    state.district("310690305", 30_000, voters=10_000)
+    for code in line[:-1]:
+        state.district(code, None if code == D else 3_000, voters=20, houses=45)
+    state.district(E, 3_000, voters=20, dwellings=45)
+    state.district("310630105", 7_900_000, voters=1_000_000)
+    core, known = entities_and_measures(state.staged(), state.scope, frozenset())
+    apart = known.districts.with_columns(clustered=pl.col("district_code") != E)
+    core["core.neighbour"] = mesh(list(pairwise(line)))
+    found = viable_group(
+        rules(), core, replace(known, districts=apart), reference_of(core, known, [rules()]), largest=5
+    )
+    assert found.select("district_codes", "status", "likely").rows() == [
+        ("|".join(sorted(line)), "undetermined", "unknown")
+    ]
 
 
 def test_a_search_cut_short_says_so() -> None:

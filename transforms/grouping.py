@@ -21,6 +21,11 @@ from transforms.rules.reference import Reference
 
 CERTAIN, LIKELY, POSSIBLE, FAILS = 3, 2, 1, 0
 _UNKNOWN = 1 << 50  # stands for a figure without a limit
+# What one district does to a whole set: lacking a population it leaves the set without, and where it is not known how
+# its houses stand together, the centres of the set add up.
+_TELLING = {f"_no_{name}": pl.col(name).is_null() for name in MEASURES_OF["population"]} | {
+    "_apart": ~pl.col("clustered").fill_null(False)
+}
 
 
 # How sure a requirement is, from its `status` and `by_value`.
@@ -158,13 +163,14 @@ def _hops(ground: Ground, largest: int) -> list[pl.DataFrame]:
         ground.known.districts.join(ground.free.select("district_code"), on="district_code", how="semi")
         .join(crossing, on="district_code", how="left", validate="1:1", suffix="_crossing")
         .with_columns(pl.max_horizontal(name, f"{name}_crossing").alias(name) for name in ends.values())
-        .select("district_code", *(pl.col(name).fill_null(_unknown(name)) for name in FIGURES))
+        .with_columns(tells.alias(name) for name, tells in _TELLING.items())
+        .select("district_code", *_TELLING, *(pl.col(name).fill_null(_unknown(name)) for name in FIGURES))
     )
     reach = [own]
     for _ in range(largest):
         near = ground.beside.join(reach[-1].rename({"district_code": "neighbour_code"}), on="neighbour_code")
         both = pl.concat([reach[-1], near.select(reach[-1].columns)])
-        reach.append(both.group_by("district_code").agg(pl.col(FIGURES).max()))
+        reach.append(both.group_by("district_code").agg(pl.col(*_TELLING, *FIGURES).max()))
     return reach
 
 
@@ -177,21 +183,32 @@ def _hoped(going: pl.DataFrame, more: int, hops: list[pl.DataFrame], ground: Gro
     """How sure the sets would be at most if each of `more` districts added the most that the neighbourhood has: one
     that is as sure already cannot grow into one that counts.
 
-    Adding people helps where they are counted and harms where a share of them is asked: both ways are tried.
+    Adding people helps where they are counted and harms where a share of them is asked: both ways are tried, and that
+    they are not known any more where somebody near has no count.
     """
     members = _members(going)
-    most = members.join(hops[more], on="district_code", validate="m:1").group_by("area_id").agg(pl.col(FIGURES).max())
+    near, here = (members.join(hops[far], on="district_code", validate="m:1").group_by("area_id") for far in (more, 0))
+    most = near.agg(pl.col(*_TELLING, *FIGURES).max()).join(
+        here.agg(_centres=pl.col("urban_houses_high").sum()), on="area_id", validate="1:1"
+    )
     units = _numbered(going.select(FIGURES)).join(
         most, on="area_id", suffix="_more", validate="1:1", maintain_order="left"
     )
+    units = units.with_columns(urban_houses_high=pl.when("_apart").then("_centres").otherwise("urban_houses_high"))
     own = {name: pl.col(name).fill_null(0) if name.endswith("_low") else pl.col(name) for name in FIGURES}
     added = {name: (own[name] + pl.col(f"{name}_more") * more).alias(name) for name in FIGURES}
     fuller = units.with_columns(added.values())
     denser = units.with_columns(added[name] for name in FIGURES if not name.startswith("population"))
+    lacking = [name for name in MEASURES_OF["population"] if units[f"_no_{name}"].any()]
+    vaguer = [
+        denser.with_columns(pl.when(~pl.col(f"_no_{name}")).then(name).alias(name) for name in names)
+        for count in range(1, len(lacking) + 1)
+        for names in combinations(lacking, count)
+    ]
     sure = [
         pl.max_horizontal(
             evaluate(requirement, frame, ground.reference, []).select(_SURE).collect().to_series()
-            for frame in (fuller, denser)
+            for frame in (fuller, denser, *vaguer)
         )
         for requirement in ground.rule_set.requirements
     ]
