@@ -157,7 +157,7 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
     columns = {"source": "source", "state": "state", "good": "last good", "published_through": "data to"}
     terminal.table(
         [row | {"state": _state(row), "good": _day(row["last_good_at"])} for row in rows],
-        columns | {"age_days": "days", "stale_after": "limit"},
+        columns | {"age_days": "age", "stale_after": "limit"},
         narrow=[*columns],
     )
     for row in rows:
@@ -179,7 +179,7 @@ def _state(row: dict[str, Any]) -> str:
     if row["last_polled_at"] is None:
         return "never asked"
     if row["last_outcome"] == NOT_SUPPLIED:
-        return "no file"
+        return NOT_SUPPLIED
     if row["last_good_at"] is None:
         return "never"
     return "STALE" if row["is_stale"] else "fresh"
