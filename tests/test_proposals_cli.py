@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,9 @@ def test_the_exports_have_a_row_per_proposal_rule_set_and_stage(data: Path) -> N
     assert late["Próximo passo"] == "cobrar: TRE; cobrar: Secretaria da Fazenda do Estado"
 
 
-def test_what_is_overdue_is_told_once(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_overdue_is_told_once_by_the_state_s_run_or_the_country_s(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     ledger = [json.loads(line) for line in (data / "sample/notified.jsonl").read_text(encoding="utf-8").splitlines()]
     keys = {entry["key"] for entry in ledger if entry["topic"] == "deadline/ES"}
     assert keys == {
@@ -118,6 +121,11 @@ def test_what_is_overdue_is_told_once(data: Path, capsys: pytest.CaptureFixture[
     }
     assert call(["run", "--sample", *RULES, "--data", str(data)]) == 0
     assert "overdue" not in capsys.readouterr().err
+    copy = shutil.copytree(data, tmp_path / "copy", symlinks=True)
+    assert call(["national", "--sample", *RULES, "--data", str(copy)]) == 0
+    told = capsys.readouterr()
+    assert "overdue" not in told.err
+    assert "ES (1 of 1 state) as of 2026-11-30" in told.out
 
 
 def test_a_bad_register_stops_the_run_and_leaves_readers_where_they_were(
