@@ -243,6 +243,30 @@ def test_a_decimal_comma_reads_the_same() -> None:
     assert cells(address(LATITUDE="-20,0001", LONGITUDE="-41,0002")).equals(cells(address()))
 
 
+COMMAS = {"LATITUDE": "-20,0001", "LONGITUDE": "-41,0002"}
+NOWHERE = {"LATITUDE": "", "LONGITUDE": ""}
+
+
+@pytest.mark.parametrize("first", [NOWHERE, COMMAS | {"NOM_SEGLOGR": '"A; B"'}], ids=["no coordinates", "quoted"])
+def test_the_decimal_mark_is_that_of_the_first_coordinates(
+    first: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for piece in (20, ibge_addresses.PIECE):  # a block a line or so, and all in one
+        monkeypatch.setattr(ibge_addresses, "PIECE", piece)
+        table = cells(address(**first), address(**COMMAS), address(**NOWHERE), address(**COMMAS))
+        houses = [3, 1] if first.get("NOM_SEGLOGR") else [2, 2]
+        assert table.select("cell_y", "houses").rows() == [(-20001, houses[0]), (0, houses[1])]
+
+
+@pytest.mark.parametrize("swapped", [False, True], ids=["a comma among points", "a point among commas"])
+def test_a_file_with_both_decimal_marks_is_refused_with_the_line(swapped: bool) -> None:
+    first, other = (COMMAS, {}) if swapped else ({}, COMMAS)
+    with pytest.raises(SourceChanged) as told:
+        cells(address(**first), address(**NOWHERE), address(**other), address(**first))
+    assert told.value.what == "decimal points and decimal commas in one file"
+    assert told.value.where == "ibge_addresses, line 4"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -6,9 +6,9 @@ letter of the preliminary mesh, dropped here; some have no equal in the final on
 is absent, never zero.
 """
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from io import BytesIO
 from itertools import chain, islice
 from typing import BinaryIO
 
@@ -46,6 +46,8 @@ _SCHEMA: dict[str, pl.DataType] = dict.fromkeys([*_HEADER, _TYPES[0]], pl.String
     "COD_ESPECIE": pl.Int16(),
     _TYPES[0]: pl.Int16(),
 }
+# The last latitude and longitude of a line, with the level and the species that follow: each mark is , or .
+_PLACED = re.compile(rb';"?-?\d{1,2}([.,])\d+"?;"?-\d{2}([.,])\d+"?;"?\d?"?;"?\d"?;')
 DWELLING = 1  # COD_ESPECIE: private dwelling
 HOUSE_TYPES = (101, 102)  # house; house in a row or a condominium
 ESTABLISHMENTS = (4, 5, 6, 8)  # teaching, health, other purposes, religious
@@ -125,10 +127,12 @@ def _blocks(member: BinaryIO) -> Iterator[pl.DataFrame]:
     header = first.decode("utf-8-sig", errors="replace").strip().replace('"', "").split(";")
     if header[:-1] != _HEADER or header[-1] not in _TYPES:
         raise SourceChanged(f"unknown header of {len(header)} columns: {header[:60]}", where=f"{NAME}, line 1")
-    line = 2
+    line, mark = 2, b""
     for lines in chain([rest], blocks):
         if lines and not lines.isspace():
-            frame = _read(lines, line)
+            if not mark and (placed := _PLACED.search(lines)):
+                mark = placed[1]
+            frame = _read(lines, line, mark)
             line += frame.height
             yield frame
 
@@ -165,26 +169,36 @@ def _ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
             raise SourceChanged(f"the file is cut short or corrupt: {error}", where=NAME) from error
 
 
-def _read(lines: bytes, line: int) -> pl.DataFrame:
-    """Whole lines, the first of which is `line` of the file. Decimal marks are those of the first."""
+def _read(lines: bytes, line: int, mark: bytes) -> pl.DataFrame:
+    """Whole lines, the first of which is `line` of the file. `mark` is the decimal mark of the first coordinates."""
     where = f"{NAME}, from line {line}"
-    latitude = BytesIO(lines).readline().split(b";")[_HEADER.index("LATITUDE") : _HEADER.index("LONGITUDE")]
+    if mark == b",":
+        _one_mark(lines, line, mark)  # Polars would read points as well
     try:
         rows = pl.scan_csv(
             lines,
             has_header=False,
             separator=";",
             quote_char='"' if b'"' in lines else None,
-            decimal_comma=b"," in b"".join(latitude),
+            decimal_comma=mark == b",",
             schema=_SCHEMA,
         )
         frame = rows.select(pl.col(theirs).alias(ours) for theirs, ours in READ.items()).collect()
     except pl.exceptions.PolarsError as error:
+        _one_mark(lines, line, mark)
         raise SourceChanged(f"lines that cannot be read: {str(error).splitlines()[0]}", where=where) from error
     ends = np.count_nonzero(np.frombuffer(lines, np.uint8) == ord("\n"))  # 4 times the speed of bytes.count
     if frame.height != ends + 1:
         raise SourceChanged("rows and lines do not agree: a stray quote, or an empty line", where=where)
     return frame
+
+
+def _one_mark(lines: bytes, line: int, mark: bytes) -> None:
+    """Refuse coordinates with another decimal mark than the file's first, naming their line."""
+    other = next((placed for placed in _PLACED.finditer(lines) if {placed[1], placed[2]} != {mark}), None)
+    if mark and other:
+        at = line + lines.count(b"\n", 0, other.start())
+        raise SourceChanged("decimal points and decimal commas in one file", where=f"{NAME}, line {at}")
 
 
 def _counted(block: pl.DataFrame) -> pl.DataFrame:
