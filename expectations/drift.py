@@ -31,7 +31,7 @@ TOLERANCES: Mapping[str, tuple[int, Severity]] = {
 }
 # Hand-supplied areas and rule sets may be taken away at will: only districts' own areas, under rule sets both have.
 OWN_AREAS = pl.col("area_id").str.contains(r"^\d{9}$")
-PLACES = ("state_code", "municipality_code", "district_code", "area_id")  # each begins with its state's
+PLACES = ("state_code", "municipality_code", "district_code", "area_id")  # each begins with its state
 FLIPS_PERCENT, FLIPS = 10, 5  # areas whose status may change; fewer than so many are never refused
 _NEXT = "compare both releases with `emancipa diff`; if the change is right, run again with --accept-drift REASON"
 
@@ -42,8 +42,10 @@ def violations(
     accept: str = "",
 ) -> list[Violation]:
     """Every comparison of the last release with this one, over the states that both have; without any, all pass."""
-    old, new = _shared({name: frame.lazy() for name, frame in frames.items()} for frames in (before, after))
+    whole, now = ({name: frame.lazy() for name, frame in frames.items()} for frames in (before, after))
+    old, new = _shared((whole, now))
     found = [
+        _left(whole, now),
         *(_shrink(table, old, new) for table in COVERED),
         *(_moved(measure, old, new) for measure in TOLERANCES),
         _flips(old, new),
@@ -61,24 +63,45 @@ def _accepted(one: Violation, reason: str) -> Violation:
 def _shared(releases: Iterable[Frames]) -> tuple[Frames, Frames]:
     """Both releases without the states that one of them lacks: a country may be screened state by state."""
     old, new = releases
-    had, has = ({*_states(frames)} for frames in (old, new))
-    if had == has:
+    had, has = (_states(frames) for frames in (old, new))
+    both = had.items() & has.items()
+    if had == has or not had or not has:
         return old, new
-    if not had & has:
-        return {}, new
-    return _of_states(old, had & has), _of_states(new, had & has)
+    return (_of_states(old, dict(both)), _of_states(new, dict(both))) if both else ({}, new)
 
 
-def _states(frames: Frames) -> list[str]:
-    return frames["core.state"].select("state_code").collect()["state_code"].to_list() if "core.state" in frames else []
+def _states(frames: Frames) -> dict[str, str]:
+    """UF by code."""
+    if "core.state" not in frames:
+        return {}
+    return dict(frames["core.state"].select("state_code", "uf").collect().iter_rows())
 
 
-def _of_states(frames: Frames, codes: set[str]) -> Frames:
+def _of_states(frames: Frames, states: Mapping[str, str]) -> Frames:
     found = {}
     for name, frame in frames.items():
-        place = next((column for column in PLACES if column in frame.collect_schema()), None)
-        found[name] = frame.filter(pl.col(place).str.head(2).is_in(codes)) if place else frame
+        names = frame.collect_schema().names()
+        place = next((column for column in PLACES if column in names), None)
+        if "uf" in names:
+            found[name] = frame.filter(pl.col("uf").is_in(states.values()))
+        else:
+            found[name] = frame.filter(pl.col(place).str.head(2).is_in(states)) if place else frame
     return found
+
+
+def _left(old: Frames, new: Frames) -> Violation:
+    has = _states(new)
+    gone = {code: uf for code, uf in _states(old).items() if code not in has}
+    return Violation(
+        name="drift_states",
+        table="core.state",
+        severity="warning",
+        reason="a country without a state looks whole: its districts are missed by nobody",
+        next_step="see meta.state_release and the last runs (emancipa status) for what became of it",
+        expected="every state of the last release",
+        observed=f"the last release had {', '.join(sorted(gone.values()))} too" if gone else "",
+        rows=pl.DataFrame({"state_code": sorted(gone)}) if gone else pl.DataFrame(),
+    )
 
 
 def _shrink(table: str, old: Frames, new: Frames) -> Violation:
@@ -147,7 +170,7 @@ def _revenue(old: Frames, new: Frames) -> Violation:
     A run as of an earlier day than the last one knows less, and that is right.
     """
     rows, name = pl.DataFrame(), "core.state_revenue"
-    if name in old and name in new:
+    if {name, "core.state"} <= old.keys() & new.keys():
         year = ["state_code", "fiscal_year"]
         asked = old["core.state"].select("state_code", before="as_of")
         now = new["core.state"].join(asked, on="state_code").filter(pl.col("as_of") >= pl.col("before")).select(year)

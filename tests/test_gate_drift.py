@@ -75,29 +75,39 @@ def test_a_rule_set_that_was_not_asked_for_is_not_missed() -> None:
 
 def test_the_first_release_has_nothing_to_drift_from() -> None:
     found = drift.violations({}, release())
-    assert len(found) == len(drift.COVERED) + len(drift.TOLERANCES) + 2
+    assert len(found) == len(drift.COVERED) + len(drift.TOLERANCES) + 3
     assert [one for one in found if one.rows.height or one.error] == []
 
 
 def test_another_state_is_not_compared() -> None:
     other = with_districts(99)
-    other["core.state"] = other["core.state"].with_columns(state_code=pl.lit("12"))
-    assert failing(other, release()) == []
+    other["core.state"] = other["core.state"].with_columns(state_code=pl.lit("12"), uf=pl.lit("AC"))
+    (told,) = failing(other, release())
+    assert (told.name, told.severity, told.observed) == ("drift_states", "warning", "the last release had AC too")
 
 
 def with_acre(frames: Frames) -> Frames:
     """The country of Roraima and of another state just like it."""
     found = {}
     for name, rows in frames.items():
-        known = {"state_code", "municipality_code", "district_code", "area_id"} & set(rows.columns)
-        found[name] = pl.concat([rows, rows.with_columns(pl.col(*known).str.replace("^14", "12"))]) if known else rows
+        known = {"state_code", "municipality_code", "district_code", "area_id", "uf"} & set(rows.columns)
+        renamed = {column: pl.col(column).str.replace("^14", "12").str.replace("^RR$", "AC") for column in known}
+        found[name] = pl.concat([rows, rows.with_columns(**renamed)]) if known else rows
     return found
 
 
 def test_states_that_only_one_of_two_releases_has_are_not_compared() -> None:
     assert failing(release(), with_acre(release())) == []
-    assert failing(with_acre(release()), release()) == []
-    (found,) = failing(with_acre(with_districts(10)), with_districts(4))
+    (told,) = failing(with_acre(release()), release())
+    assert (told.severity, told.observed) == ("warning", "the last release had AC too")
+    _, found = failing(with_acre(with_districts(10)), with_districts(4))
+    assert found.observed == "districts fell from 10 to 4 (limit 5 %)"
+
+
+def test_a_release_without_its_states_is_compared_all_the_same() -> None:
+    before = with_districts(10)
+    del before["core.state"]
+    (found,) = failing(before, with_districts(4))
     assert found.observed == "districts fell from 10 to 4 (limit 5 %)"
 
 

@@ -39,6 +39,7 @@ CHECKS: Mapping[str, str] = {
     "candidates_overlap": (
         "duas áreas de candidates.csv com um distrito em comum: não podem sair ambas de seus municípios"
     ),
+    "drift_states": "um estado da última publicação já não consta",
     "drift_coverage": "a lista encolheu desde a última publicação, o que foi aceito com justificativa",
     "drift_total": "um total mudou muito desde a última publicação",
     "drift_status": "muitas situações mudaram desde a última publicação, o que foi aceito com justificativa",
