@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import polars as pl
 import pytest
 
 import expectations
-from expectations import counting, derive, gx, report
+from expectations import beside, counting, derive, gx, report
 from expectations.check import Check, Outcome, Violation
 from transforms.errors import ChecksRefused
 from transforms.schema import Column, Kind, Table, Unit
@@ -335,6 +336,35 @@ def test_a_judge_that_dies_fails_the_gate_and_the_next_run_has_another(monkeypat
     assert "ended before it had answered" in results["observed"][0]
     monkeypatch.undo()
     assert not_passed(judged(SOUND)) == []
+
+
+def test_a_judge_that_ended_while_nobody_asked_is_replaced() -> None:
+    judged(SOUND)
+    process = beside._judge(os.getpid()).process
+    process.kill()
+    process.wait()
+    assert not_passed(judged(SOUND)) == []
+
+
+def test_a_judge_that_hangs_is_not_waited_for_and_passes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged(SOUND)
+    os.kill(beside._judge(os.getpid()).process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(beside, "PATIENCE", 0.3)  # nor is the next one given the time to import
+    assert set(judged(SOUND)["status"]) == {"error"}
+    monkeypatch.undo()
+    assert not_passed(judged(SOUND)) == []
+
+
+def test_an_interrupted_question_leaves_no_answer_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(judge: beside.Judge, suites: Any) -> None:
+        judge.line.send(suites)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(beside.Judge, "ask", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        judged(SOUND)
+    monkeypatch.undo()
+    assert not_passed(judged(with_cell("name", None))) == [("not_null", "name", "failed")]
 
 
 class Deadly(gx.Suite):
