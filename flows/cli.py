@@ -339,6 +339,9 @@ def national(
 def main(words: Sequence[str] | None = None) -> None:
     """Run one command and exit with its code."""
     tokens = list(sys.argv[1:] if words is None else words)
+    for name in ("stdout", "stderr"):  # closed by who calls: nobody reads, and the work goes on
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  for the whole process
     sys.exit(call(tokens))
 
 
@@ -355,7 +358,7 @@ def call(tokens: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        terminal.say("interrupted: nothing was published")
+        terminal.say("interrupted: readers keep what is published")
         return 130
     except Exception as error:  # noqa: BLE001  the last door: a bug is told, with what to do, and exits 1
         if debug:

@@ -13,6 +13,7 @@ from textwrap import TextWrapper
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
@@ -34,11 +35,19 @@ WIDTH = 80
 Row = Mapping[str, Any]
 
 
+class _Console(Console):
+    """A reader that has had enough (`| head`) is for the command line to end on, not for a library to exit."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # noqa: PLE0704  called by rich where it caught the error
+
+
 def _console(*, stderr: bool = False) -> Console:
     """As wide as the terminal; 80 columns where there is none, so that what is piped does not depend on where."""
     stream = sys.stderr if stderr else sys.stdout
-    wide = None if stream.isatty() else int(os.environ.get("COLUMNS", WIDTH))
-    return Console(stderr=stderr, width=wide, highlight=False, soft_wrap=False)
+    columns = os.environ.get("COLUMNS", "")
+    wide = None if stream.isatty() else int(columns) if columns.isdecimal() and int(columns) else WIDTH
+    return _Console(stderr=stderr, width=wide, highlight=False, soft_wrap=False)
 
 
 BARS = Bars(Console(stderr=True))
@@ -94,7 +103,7 @@ def table(
 def _cell(value: Any) -> str:
     text = shown(value)
     colour = COLOURS.get(text)
-    return f"[{colour}]{text}[/{colour}]" if colour else text.replace("[", r"\[")
+    return f"[{colour}]{text}[/{colour}]" if colour else escape(text)
 
 
 def shown(value: Any) -> str:

@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from flows.asking import named
 from flows.cli import call
 from tests.assembly import sample
+from tests.conftest import PROJECT
 from transforms.errors import UsageError
 from warehouse import publish
 from warehouse.snapshots import Poll, Store
@@ -176,3 +179,23 @@ def test_figures_are_told_in_the_order_of_the_law_and_to_be_read(capsys: pytest.
     assert re.search(
         r"^collection +800,030,573\.77 +635,657,441\.30 +129,115,000\.00 +undetermined", told, re.MULTILINE
     )
+
+
+@pytest.mark.parametrize("columns", ["", "abc", "0", "-5", "20"])
+def test_an_odd_width_is_no_bug(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample()
+    monkeypatch.setenv("COLUMNS", columns)
+    assert verb("show", "goiabeiras") == 0
+    assert "Goiabeiras" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("end", [">&-", "| head -1 >/dev/null"], ids=["closed", "read in part"])
+def test_nobody_has_to_read_all_of_it(end: str) -> None:
+    """The exit code is the command's, not the reader's."""
+    words = f"show garrafao --explain --sample --data {sample().data.parent}"
+    program = f'{sys.executable} -c "from flows.cli import main; main()" {words}'
+    command = ["bash", "-c", f"{program} {end}; exit ${{PIPESTATUS[0]}}"]
+    ended = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
