@@ -6,6 +6,7 @@ Only where EMANCIPA_SHARE names a share, and the states are built on a cluster o
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from secrets import token_hex
 
 from flows.order import Order, run_of, state_of
 from flows.polling import polled
@@ -13,7 +14,7 @@ from flows.run import STAGING, Outcome, Run
 from flows.settings import settings
 from transforms.catalog import sources
 from transforms.errors import EmancipaError
-from warehouse import staging
+from warehouse import publish, staging
 from warehouse.share import RAW, opened
 
 AWAY = "away"  # below a worker's data folder, so that what the machine has of its own is left alone
@@ -24,6 +25,7 @@ class Loan:
     """What a worker takes from a share beside a state's home: names of files, relative to a data folder."""
 
     share: str
+    run: str  # the folder of the share where this run's homes are, apart from those of a run on another machine
     files: tuple[str, ...]
 
 
@@ -33,14 +35,15 @@ def lend(order: Order, *, away: bool) -> dict[str, Loan | None]:
     if not away or (url := this.settings.share) is None:
         return dict.fromkeys(order.ufs)
     files = {uf: tuple(needed(state_of(order, uf))) for uf in order.ufs}
+    run = f"runs/{publish.release_id(this.now, token_hex(4))}"
     with opened(url) as share:
         names = sorted({name for needs in files.values() for name in needs})
         for below in ("raw", STAGING):
             share.give(this.settings.data, (name for name in names if name.startswith(f"{below}/")), below=below)
-        share.give(this.settings.data, RAW)
+        share.within(run).give(this.settings.data, RAW)
         for uf in order.ufs:
-            share.give_home(this.settings.data, str(state_of(order, uf).home))
-    return {uf: Loan(url, needs) for uf, needs in files.items()}
+            share.within(run).give_home(this.settings.data, str(state_of(order, uf).home))
+    return {uf: Loan(url, run, needs) for uf, needs in files.items()}
 
 
 def needed(this: Run) -> Iterator[str]:
@@ -60,14 +63,14 @@ def borrowed(order: Order, uf: str, loan: Loan) -> Iterator[Run]:
     this = state_of(replace(order, data=settings().data / AWAY, inputs=None), uf)
     data, home = this.settings.data, str(this.home)
     with opened(loan.share) as share:
-        share.take(data, RAW, anew=True)
+        share.within(loan.run).take(data, RAW, anew=True)
         share.take(data, loan.files)
-        share.take_home(data, home, now=this.now, keep=this.keep)
+        share.within(loan.run).take_home(data, home, now=this.now, keep=this.keep)
     try:
         yield this
     finally:
         with opened(loan.share) as share:
-            share.give_home(data, home)
+            share.within(loan.run).give_home(data, home)
 
 
 def bring_home(
@@ -77,10 +80,22 @@ def bring_home(
     ends = dict(built)
     for uf, loan in loans.items():
         if loan is not None:
-            this = state_of(order, uf)
             try:
-                with opened(loan.share) as share:
-                    share.take_home(this.settings.data, str(this.home), now=this.now, keep=this.keep)
+                _bring(state_of(order, uf), loan, built[uf])
             except EmancipaError as error:
                 ends[uf] = error
     return ends
+
+
+def _bring(this: Run, loan: Loan, built: Outcome | BaseException) -> None:
+    with opened(loan.share) as share:
+        lent = share.within(loan.run)
+        lent.take_home(this.settings.data, str(this.home), now=this.now, keep=this.keep)
+        seen = publish.current(this.data)
+        if isinstance(built, Outcome) and seen != built.release:
+            raise EmancipaError(
+                f"{seen or 'no release'} came home, and {built.release} was made",
+                where=f"EMANCIPA_SHARE, {loan.run}/{this.home}",
+                action="see who else writes there, then run again",
+            )
+        lent.drop(str(this.home))

@@ -1,8 +1,10 @@
 """Handing a state's home from machine to machine through a URL: what arrives is whole, or nothing does."""
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,11 +12,14 @@ import duckdb
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
+from flows import lending
+from flows.order import Order
+from flows.run import Outcome
 from flows.settings import settings
 from transforms.errors import EmancipaError, UsageError
 from warehouse import publish, release
 from warehouse.ledger import Ledger
-from warehouse.share import opened
+from warehouse.share import RAW, opened
 
 NOW = datetime(2026, 11, 30, 5, tzinfo=UTC)
 KEEP = publish.Keep(count=2, days=0)
@@ -106,13 +111,115 @@ def test_a_release_that_changed_on_the_way_is_refused_and_goes_out_again(url: st
     give(url, ours)
     with opened(url) as share:
         share.fs.pipe_file(f"{share.root}/{HOME}/releases/{first}/export/figures.csv", change.encode())
-    with pytest.raises(EmancipaError, match="did not come whole"):
+    with pytest.raises(EmancipaError) as told:
         take(url, theirs)
+    assert told.value.what == "a file did not come whole"
+    assert told.value.where == f"EMANCIPA_SHARE, {HOME}/releases/{first}/export/figures.csv"
     assert publish.current(theirs / HOME) is None
     if len(change) != len("1\n"):
         give(url, ours)
         take(url, theirs)
         assert publish.current(theirs / HOME) == first
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["damaged", "lost"])
+@pytest.mark.parametrize("name", ["emancipa.duckdb", "release.json", "history.jsonl", "runs.jsonl", "current"])
+def test_every_file_that_does_not_come_whole_is_named(url: str, tmp_path: Path, name: str, lost: bool) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    first = published(ours, 1)
+    give(url, ours)
+    take(url, theirs)
+    second = published(ours, 2)
+    give(url, ours)
+    with opened(url) as share:
+        told = json.loads(share.fs.cat_file(f"{share.root}/{HOME}/current"))
+        elsewhere = {ledger: f"{sha256}/{ledger}" for ledger, sha256 in told["ledgers"].items()} | {"current": name}
+        at = f"{HOME}/{elsewhere.get(name, f'releases/{second}/{name}')}"
+        remote = f"{share.root}/{at}"
+        _ = share.fs.rm_file(remote) if lost else share.fs.pipe_file(remote, b"{" + share.fs.cat_file(remote)[1:-1])
+    with pytest.raises(EmancipaError) as refused:
+        take(url, theirs)
+    assert (refused.value.what, refused.value.where) == ("a file did not come whole", f"EMANCIPA_SHARE, {at}")
+    assert publish.current(theirs / HOME) == first
+    assert [event.release for event in publish.history(theirs / HOME)] == [first]
+    assert os.listdir(theirs / HOME / "building") == []
+
+
+@pytest.mark.parametrize(
+    "name", ["/tmp/x", "..", ".", "../../x", "20261201T050000Z-../../x", "20261201T050000Z", "2026121T050000Z-ab12cd34"]
+)
+def test_a_name_that_is_not_of_a_release_is_refused(url: str, tmp_path: Path, name: str) -> None:
+    give(url, lent := tmp_path / "ours")
+    with opened(url) as share:
+        ledgers = json.loads(share.fs.cat_file(f"{share.root}/{HOME}/current"))["ledgers"]
+        share.write(f"{HOME}/current", json.dumps({"releases": {name: {}}, "ledgers": ledgers}).encode())
+    with pytest.raises(EmancipaError) as refused:
+        take(url, tmp_path / "theirs")
+    assert refused.value.what == "not the name of a release"
+    assert refused.value.where == f"EMANCIPA_SHARE, {HOME}/current: {name}"
+    assert not lent.exists()
+
+
+@pytest.mark.parametrize("name", ["../../../../x", "/x", ".", "export/../../x"])
+def test_a_file_whose_name_leads_out_of_its_release_is_refused(url: str, tmp_path: Path, name: str) -> None:
+    first = published(tmp_path / "ours", 1)
+    give(url, tmp_path / "ours")
+    with opened(url) as share:
+        told = json.loads(share.fs.cat_file(f"{share.root}/{HOME}/current"))
+        told["releases"][first][name] = hashlib.sha256(b"x").hexdigest()
+        share.write(f"{HOME}/current", json.dumps(told).encode())
+        with pytest.raises(EmancipaError) as refused:
+            share.take(tmp_path / "theirs", [f"../{name}"])
+    assert refused.value.what == "a name leads out of its folder"
+    with pytest.raises(EmancipaError) as refused:
+        take(url, tmp_path / "theirs")
+    assert (refused.value.what, refused.value.where) == ("a name leads out of its folder", f"EMANCIPA_SHARE, {name}")
+    assert publish.current(tmp_path / "theirs" / HOME) is None
+
+
+@pytest.fixture
+def order(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Order:
+    """A national run of one state, whose worker's data folder is another."""
+    monkeypatch.setenv("EMANCIPA_SHARE", url)
+    monkeypatch.setenv("EMANCIPA_DATA", str(tmp_path / "worker"))
+    for machine in ("ours", "others"):
+        for name in RAW:
+            (tmp_path / machine / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / machine / name).touch()
+        published(tmp_path / machine, 1)
+    return Order(ufs=("ES",), data=tmp_path / "ours", offline=True, now=NOW)
+
+
+def lent_and_built(order: Order, figure: int) -> tuple[dict[str, lending.Loan | None], str]:
+    loans = lending.lend(order, away=True)
+    loan = loans["ES"]
+    assert loan is not None
+    with lending.borrowed(order, "ES", loan) as there:
+        return loans, published(there.settings.data, figure)
+
+
+def test_two_runs_on_one_share_each_bring_home_their_own(order: Order, url: str, tmp_path: Path) -> None:
+    loans, ours = lent_and_built(order, 2)
+    other = replace(order, data=tmp_path / "others")
+    other_loans, others = lent_and_built(other, 5)
+    for who, lent, made in ((order, loans, ours), (other, other_loans, others)):
+        built = {"ES": Outcome(made, Path(), is_new=True)}
+        assert lending.bring_home(who, lent, built) == built
+        assert who.data is not None
+        assert publish.current(who.data / HOME) == made
+        assert publish.history(who.data / HOME)[-1].release == made
+    with opened(url) as share:
+        assert [path for path in share.fs.find(share.root) if "/states/" in path] == []
+
+
+def test_a_release_that_was_not_made_is_not_taken_for_the_one_that_was(order: Order) -> None:
+    loans, made = lent_and_built(order, 2)
+    ends = lending.bring_home(order, loans, {"ES": Outcome("20261205T050000Z-ab12cd34", Path(), is_new=True)})
+    error, loan = ends["ES"], loans["ES"]
+    assert isinstance(error, EmancipaError)
+    assert loan is not None
+    assert error.what == f"{made} came home, and 20261205T050000Z-ab12cd34 was made"
+    assert error.where == f"EMANCIPA_SHARE, {loan.run}/{HOME}"
 
 
 def test_files_are_given_and_taken_once(url: str, tmp_path: Path) -> None:

@@ -2,18 +2,22 @@
 
     EMANCIPA_SHARE=s3://bucket/emancipa     or gs://, abfs://, sftp://, file:///mnt/share; each with its own library
     <share>/raw/ staging/                   snapshots and parsed answers, named by their contents
-    <share>/states/<UF>/                    a state's home as it was handed over last: ledgers, releases, `current`
+    <share>/runs/<id>/raw/                  the ledgers of polls as that run saw them
+    <share>/runs/<id>/states/<UF>/          a state's home as it was handed over last: ledgers, releases, `current`
 
 An object store has no locks, links or renames, so no data folder can live there: each machine has its own, on its
-disk, and a state's home is handed to a worker and back. `current`, here a text, is written last: what it names is
-whole. Nothing lives here alone, and between runs it may be emptied.
+disk, and a state's home is handed to a worker and back, apart from those of all other runs. `current`, here a JSON
+text, is written last and tells the SHA-256 of every file: what differs, is missing or leads elsewhere is refused.
+Nothing lives here alone, and between runs it may be emptied.
 """
 
+import hashlib
+import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -25,6 +29,8 @@ from warehouse import meta, publish, release
 LEDGERS = (publish.HISTORY, meta.RUNS, meta.CHECKS)
 RAW = ("raw/polls.jsonl", "raw/attempts.jsonl")
 
+Sums = Mapping[str, str]  # SHA-256 by name of file, relative to its folder
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -32,6 +38,10 @@ class Share:
 
     fs: Any
     root: str
+
+    def within(self, folder: str) -> "Share":
+        """A share within it."""
+        return replace(self, root=f"{self.root}/{folder}")
 
     def give(self, data: Path, names: Iterable[str], *, below: str = "") -> None:
         """Files as they are now; those below a folder of what never changes only where they are not there whole."""
@@ -44,7 +54,7 @@ class Share:
     def take(self, data: Path, names: Iterable[str], *, anew: bool = False) -> None:
         """Files that are not at hand; with `anew`, as they are there now. Written aside and renamed."""
         for name in names:
-            local, remote = data / name, f"{self.root}/{name}"
+            local, remote = _inside(data, name), f"{self.root}/{name}"
             if local.exists() and not anew:
                 continue
             local.parent.mkdir(parents=True, exist_ok=True)
@@ -73,39 +83,97 @@ class Share:
 
     def give_home(self, data: Path, home: str) -> None:
         """A state's home, with its current release and those withdrawn from readers: all that a run looks at."""
-        folder = data / home
-        wanted = [publish.current(folder), *publish.withdrawn(folder)]
-        releases = [found for found in wanted if found in publish.releases(folder)]
-        for found in releases:
+        folder, at_hand = data / home, publish.releases(data / home)
+        now = publish.current(folder)
+        wanted = [now, *publish.withdrawn(folder)] if now else []
+        releases = {}
+        for found in (name for name in wanted if name in at_hand):
+            whole = folder / publish.RELEASES / found
+            files = [str(path.relative_to(whole)) for path in sorted(whole.rglob("*")) if path.is_file()]
             below = f"{home}/{publish.RELEASES}/{found}"
-            files = (path for path in (data / below).rglob("*") if path.is_file())
-            self.give(data, (str(path.relative_to(data)) for path in files), below=below)
+            self.give(data, (f"{below}/{name}" for name in files), below=below)
+            releases[found] = {name: _sha256(whole / name) for name in files}
+        ledgers = {}
         for ledger in LEDGERS:  # also one that is not there yet, whatever the share remembers of it
-            self.write(f"{home}/{ledger}", (folder / ledger).read_bytes() if (folder / ledger).exists() else b"")
-        self.write(f"{home}/{publish.CURRENT}", "\n".join(releases).encode())
+            lines = (folder / ledger).read_bytes() if (folder / ledger).exists() else b""
+            ledgers[ledger] = hashlib.sha256(lines).hexdigest()
+            self.write(f"{home}/{ledgers[ledger]}/{ledger}", lines)  # beside what the last `current` speaks of
+        self.write(f"{home}/{publish.CURRENT}", json.dumps({"releases": releases, "ledgers": ledgers}).encode())
 
     def take_home(self, data: Path, home: str, *, now: datetime, keep: publish.Keep) -> None:
-        """A state's home as it was given; what its releases hold must be what they say. Raises EmancipaError."""
+        """A state's home as it was given, all of it or nothing. Raises EmancipaError, naming what is not whole."""
         folder = data / home
         with publish.lock(folder, now=now):
-            publish.clean(folder)
-            releases = self.fs.cat_file(f"{self.root}/{home}/{publish.CURRENT}").decode().split()
-            for found in reversed(releases):  # the current one last, for placing switches to it
-                if found == publish.current(folder):
-                    continue
-                with publish.building(folder, now=now) as aside:
-                    self._take_release(f"{home}/{publish.RELEASES}/{found}", aside)
-                    publish.place(folder, aside, found)
-            self.take(data, (f"{home}/{ledger}" for ledger in LEDGERS), anew=True)
+            releases, ledgers = self._told(home)
+            with publish.building(folder, now=now) as aside:
+                for ledger, sha256 in ledgers.items():
+                    self._take_whole(f"{home}/{sha256}", aside, {ledger: sha256})
+                wanted = [] if list(releases) == [publish.current(folder)] else list(releases)
+                for found in wanted:
+                    self._take_release(home, aside, found, releases[found])
+                for found in reversed(wanted):  # the current one last, for placing switches to it
+                    publish.place(folder, aside / found, found)
+                for ledger in ledgers:
+                    (aside / ledger).replace(folder / ledger)
+                aside.rmdir()
             publish.prune(folder, now=now, keep=keep)
 
-    def _take_release(self, name: str, folder: Path) -> None:
-        for remote in self._find(name):
-            local = folder / remote.removeprefix(f"{self.root}/{name}/")
+    def drop(self, home: str) -> None:
+        """A home that was taken for good; where nothing may be removed, it stays."""
+        with suppress(OSError):
+            self.fs.rm(f"{self.root}/{home}", recursive=True)
+
+    def _told(self, home: str) -> tuple[dict[str, Sums], Sums]:
+        """What `current` says of a home: files by release, the current one first, and ledgers."""
+        name = f"{home}/{publish.CURRENT}"
+        try:
+            told = json.loads(self.fs.cat_file(f"{self.root}/{name}"))
+            return dict(told["releases"]), {ledger: told["ledgers"][ledger] for ledger in LEDGERS}
+        except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
+            raise _refused("a file did not come whole", name) from error
+
+    def _take_release(self, home: str, aside: Path, found: str, sums: Sums) -> None:
+        if not _is_release(found):
+            raise _refused("not the name of a release", f"{home}/{publish.CURRENT}: {found}")
+        below = f"{home}/{publish.RELEASES}/{found}"
+        self._take_whole(below, aside / found, sums)
+        if release.contents_hash(aside / found) != publish.read_manifest(aside / found)["contents_hash"]:
+            raise _refused("a release is not what it says", below)
+
+    def _take_whole(self, below: str, folder: Path, sums: Sums) -> None:
+        for name, sha256 in sums.items():
+            local = _inside(folder, name)
             local.parent.mkdir(parents=True, exist_ok=True)
-            self.fs.get_file(remote, str(local))
-        if release.contents_hash(folder) != publish.read_manifest(folder)["contents_hash"]:
-            raise EmancipaError("a release did not come whole", where=f"EMANCIPA_SHARE, {name}", action="run again")
+            with suppress(FileNotFoundError):
+                self.fs.get_file(f"{self.root}/{below}/{name}", str(local))
+            if not local.is_file() or _sha256(local) != sha256:
+                raise _refused("a file did not come whole", f"{below}/{name}")
+
+
+def _refused(what: str, name: str) -> EmancipaError:
+    return EmancipaError(what, where=f"EMANCIPA_SHARE, {name}", action="see who else writes there, then run again")
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """A file below a folder. Raises EmancipaError where its name leads elsewhere."""
+    local = Path(os.path.abspath(folder / name))
+    if Path(os.path.abspath(folder)) not in local.parents:
+        raise _refused("a name leads out of its folder", name)
+    return local
+
+
+def _is_release(name: str) -> bool:
+    """Of the form of publish.release_id: no other name becomes a path."""
+    moment, _, ending = name.partition("-")
+    try:
+        return ending.isalnum() and publish.release_id(publish.built_at(moment), ending) == name
+    except ValueError:
+        return False
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
