@@ -39,10 +39,11 @@ def verdict(name: str, reference: Reference | None = None, law: RuleSet = LAW, /
 
 def law(requirement: str) -> RuleSet:
     """A rule set of one requirement, as a user may write it."""
+    unmeasured = 'unmeasured = { buildings = "no source" }\n' * ("buildings" in requirement)
     words = 'name = "r"\narticle = "art. 1"\nquote = "q"\nbody = "b"\nask = "a"'
     return parse(
         'id = "own"\ntitle = "t"\ncitation = "c"\nstatus = "bill"\nenacted = 2026-01-01\njurisdiction = "BR"\n'
-        f'notice = "n"\nunmeasured = {{ buildings = "no source" }}\n[[requirement]]\n{words}\n{requirement}',
+        f'notice = "n"\n{unmeasured}[[requirement]]\n{words}\n{requirement}',
         "own.toml",
     )
 
@@ -118,6 +119,22 @@ def test_a_requirement_that_another_measure_meets_says_which() -> None:
     ):
         row = judged("r", unit(population_census=people, population_estimate=people, electorate=voters), law=own)
         assert (row["status"], row["reason"]) == expected
+
+
+def test_the_measure_said_to_meet_it_is_one_that_does_on_the_basis_shown() -> None:
+    own = law(
+        'measure = "population"\nany_of = [{ comparison = "at_least", threshold = "5000" }, '
+        '{ measure = "electorate", comparison = "at_least", threshold = "1800" }, '
+        '{ measure = "urban_houses", comparison = "at_least", threshold = "200" }]'
+    )
+    for census, voters, houses, reason in (
+        (5_100, 2_000, 10, "met by its electorate"),
+        (4_000, 100, 200, "met by its urban_houses"),
+        (4_000, 1_800, 200, "met by its electorate, urban_houses"),
+    ):
+        units = unit(population_census=census, population_estimate=4_900, electorate=voters, urban_houses=houses)
+        row = judged("r", units, law=own)
+        assert (row["value"], row["status"], row["reason"]) == (4_900, MET, reason)
 
 
 def test_population_with_neither_basis_is_undetermined() -> None:

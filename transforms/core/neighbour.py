@@ -4,6 +4,7 @@ Districts that meet in a point are neighbours with a border of 0 m: whether that
 (or the law) to say. The mesh of one state knows no neighbour in another.
 """
 
+import numpy as np
 import polars as pl
 
 from transforms import geometry
@@ -22,7 +23,7 @@ TABLE = Table(
         Column(
             "border_m",
             Kind.FLOAT,
-            "Length of the common border; 0 where they meet in points only.",
+            "Length of the common border, each metre begun counted; 0 where they meet in points only.",
             "Divisa comum (m)",
             Unit.METRES,
             minimum=0,
@@ -42,7 +43,7 @@ def neighbour(mesh: pl.DataFrame) -> pl.DataFrame:
         {
             "district_code": codes.gather(one[first]),
             "neighbour_code": codes.gather(other[first]),
-            "border_m": geometry.common_border_m(shapes[one[first]], shapes[other[first]]).round(),
+            "border_m": np.ceil(geometry.common_border_m(shapes[one[first]], shapes[other[first]])),
         }
     )
     turned = pairs.rename({"district_code": "neighbour_code", "neighbour_code": "district_code"})

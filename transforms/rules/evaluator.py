@@ -216,11 +216,18 @@ def _reason(
 
 def _met_by_another(requirement: Requirement, bases: Sequence[Basis]) -> pl.Expr:
     """Says so where the figure shown meets nothing, and another measure that the law takes in its place does."""
-    others = sorted({test.measure for basis in bases for test in basis.tests} - {requirement.measure})
-    own = [test.met for basis in bases for test in basis.tests if test.measure == requirement.measure]
-    if not others:
-        return pl.lit(None, dtype=pl.String)
-    return pl.when(~pl.any_horizontal([*own, pl.lit(value=False)])).then(pl.lit(f"met by its {' or '.join(others)}"))
+
+    def told(basis: Basis) -> pl.Expr:
+        own = [test.met for test in basis.tests if test.measure == requirement.measure]
+        others = sorted({test.measure for test in basis.tests} - {requirement.measure})
+        meets = {name: pl.any_horizontal([each.met for each in basis.tests if each.measure == name]) for name in others}
+        words = [pl.when(holds).then(pl.lit(name)) for name, holds in meets.items()]
+        if not words:
+            return pl.lit(None, dtype=pl.String)
+        named = pl.concat_str(words, separator=", ", ignore_nulls=True)
+        return pl.when(~pl.any_horizontal([*own, pl.lit(value=False)])).then("met by its " + named)
+
+    return _first_present(bases, told, pl.String())
 
 
 def _rests_on(requirement: Requirement, what: str, bases: Sequence[Basis]) -> pl.Expr:
