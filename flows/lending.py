@@ -15,7 +15,7 @@ from flows.settings import settings
 from transforms.catalog import sources
 from transforms.errors import EmancipaError
 from warehouse import publish, staging
-from warehouse.share import RAW, opened
+from warehouse.share import RAW, Sums, opened
 
 AWAY = "away"  # below a worker's data folder, so that what the machine has of its own is left alone
 
@@ -26,6 +26,7 @@ class Loan:
 
     share: str
     run: str  # the folder of the share where this run's homes are, apart from those of a run on another machine
+    polls: Sums  # ledgers of polls
     files: tuple[str, ...]
 
 
@@ -40,10 +41,10 @@ def lend(order: Order, *, away: bool) -> dict[str, Loan | None]:
         names = sorted({name for needs in files.values() for name in needs})
         for below in ("raw", STAGING):
             share.give(this.settings.data, (name for name in names if name.startswith(f"{below}/")), below=below)
-        share.within(run).give(this.settings.data, RAW)
+        polls = share.within(run).give_ledgers(this.settings.raw, RAW, below="raw")
         for uf in order.ufs:
             share.within(run).give_home(this.settings.data, str(state_of(order, uf).home))
-    return {uf: Loan(url, run, needs) for uf, needs in files.items()}
+    return {uf: Loan(url, run, polls, needs) for uf, needs in files.items()}
 
 
 def needed(this: Run) -> Iterator[str]:
@@ -63,7 +64,7 @@ def borrowed(order: Order, uf: str, loan: Loan) -> Iterator[Run]:
     this = state_of(replace(order, data=settings().data / AWAY, inputs=None), uf)
     data, home = this.settings.data, str(this.home)
     with opened(loan.share) as share:
-        share.within(loan.run).take(data, RAW, anew=True)
+        share.within(loan.run).take_ledgers(this.settings.raw, loan.polls, below="raw")
         share.take(data, loan.files)
         share.within(loan.run).take_home(data, home, now=this.now, keep=this.keep)
     try:
@@ -95,7 +96,7 @@ def _bring(this: Run, loan: Loan, built: Outcome | BaseException) -> None:
         if isinstance(built, Outcome) and seen != built.release:
             raise EmancipaError(
                 f"{seen or 'no release'} came home, and {built.release} was made",
-                where=f"EMANCIPA_SHARE, {loan.run}/{this.home}",
+                where=f"EMANCIPA_SHARE, {lent.root}/{this.home}",
                 action="see who else writes there, then run again",
             )
         lent.drop(str(this.home))

@@ -19,7 +19,7 @@ from flows.settings import settings
 from transforms.errors import EmancipaError, UsageError
 from warehouse import publish, release
 from warehouse.ledger import Ledger
-from warehouse.share import RAW, opened
+from warehouse.share import LEDGERS, RAW, opened
 
 NOW = datetime(2026, 11, 30, 5, tzinfo=UTC)
 KEEP = publish.Keep(count=2, days=0)
@@ -44,6 +44,11 @@ def published(data: Path, figure: int) -> str:
         (folder / publish.MANIFEST).write_text(text, encoding="utf-8")
         publish.publish(home, folder, name := publish.release_id(now, hash_), now=now, keep=KEEP)
     return name
+
+
+def root(url: str) -> str:
+    with opened(url) as share:
+        return share.root
 
 
 def give(url: str, data: Path) -> None:
@@ -97,11 +102,13 @@ def test_a_worker_killed_while_giving_leaves_the_last_that_was_whole(url: str, t
     give(url, ours)
     take(url, theirs)
     second = published(theirs, 2)
-    with opened(url) as share:  # half of the second release, and not its name
-        share.give(theirs, [f"{HOME}/releases/{second}/release.json"])
+    with opened(url) as share:  # half of the second release and its ledgers, and not its name
+        share.give(theirs, [f"{HOME}/releases/{second}/release.json"], below=HOME)
+        share.give_ledgers(theirs / HOME, LEDGERS, below=HOME)
     take(url, ours)
     assert publish.current(ours / HOME) == first
     assert publish.releases(ours / HOME) == [first]
+    assert [event.release for event in publish.history(ours / HOME)] == [first]
 
 
 @pytest.mark.parametrize("change", ["", "3\n", "changed\n"], ids=["empty", "of the same size", "longer"])
@@ -114,7 +121,7 @@ def test_a_release_that_changed_on_the_way_is_refused_and_goes_out_again(url: st
     with pytest.raises(EmancipaError) as told:
         take(url, theirs)
     assert told.value.what == "a file did not come whole"
-    assert told.value.where == f"EMANCIPA_SHARE, {HOME}/releases/{first}/export/figures.csv"
+    assert told.value.where == f"EMANCIPA_SHARE, {root(url)}/{HOME}/releases/{first}/export/figures.csv"
     assert publish.current(theirs / HOME) is None
     if len(change) != len("1\n"):
         give(url, ours)
@@ -139,25 +146,27 @@ def test_every_file_that_does_not_come_whole_is_named(url: str, tmp_path: Path, 
         _ = share.fs.rm_file(remote) if lost else share.fs.pipe_file(remote, b"{" + share.fs.cat_file(remote)[1:-1])
     with pytest.raises(EmancipaError) as refused:
         take(url, theirs)
-    assert (refused.value.what, refused.value.where) == ("a file did not come whole", f"EMANCIPA_SHARE, {at}")
+    assert (refused.value.what, refused.value.where) == (
+        "a file did not come whole",
+        f"EMANCIPA_SHARE, {root(url)}/{at}",
+    )
     assert publish.current(theirs / HOME) == first
     assert [event.release for event in publish.history(theirs / HOME)] == [first]
     assert os.listdir(theirs / HOME / "building") == []
 
 
 @pytest.mark.parametrize(
-    "name", ["/tmp/x", "..", ".", "../../x", "20261201T050000Z-../../x", "20261201T050000Z", "2026121T050000Z-ab12cd34"]
+    "name", ["/x", "..", ".", "../../x", "20261201T050000Z-../../x", "20261201T050000Z", "2026121T050000Z-ab12cd34"]
 )
 def test_a_name_that_is_not_of_a_release_is_refused(url: str, tmp_path: Path, name: str) -> None:
-    give(url, lent := tmp_path / "ours")
+    give(url, tmp_path / "ours")
     with opened(url) as share:
         ledgers = json.loads(share.fs.cat_file(f"{share.root}/{HOME}/current"))["ledgers"]
         share.write(f"{HOME}/current", json.dumps({"releases": {name: {}}, "ledgers": ledgers}).encode())
     with pytest.raises(EmancipaError) as refused:
         take(url, tmp_path / "theirs")
     assert refused.value.what == "not the name of a release"
-    assert refused.value.where == f"EMANCIPA_SHARE, {HOME}/current: {name}"
-    assert not lent.exists()
+    assert refused.value.where == f"EMANCIPA_SHARE, {root(url)}/{HOME}/current: {name}"
 
 
 @pytest.mark.parametrize("name", ["../../../../x", "/x", ".", "export/../../x"])
@@ -183,9 +192,6 @@ def order(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Order:
     monkeypatch.setenv("EMANCIPA_SHARE", url)
     monkeypatch.setenv("EMANCIPA_DATA", str(tmp_path / "worker"))
     for machine in ("ours", "others"):
-        for name in RAW:
-            (tmp_path / machine / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / machine / name).touch()
         published(tmp_path / machine, 1)
     return Order(ufs=("ES",), data=tmp_path / "ours", offline=True, now=NOW)
 
@@ -212,14 +218,28 @@ def test_two_runs_on_one_share_each_bring_home_their_own(order: Order, url: str,
         assert [path for path in share.fs.find(share.root) if "/states/" in path] == []
 
 
-def test_a_release_that_was_not_made_is_not_taken_for_the_one_that_was(order: Order) -> None:
+def test_polls_that_changed_on_the_way_are_refused(order: Order, url: str) -> None:
+    loan = lending.lend(order, away=True)["ES"]
+    assert loan is not None
+    at = f"{loan.run}/raw/{loan.polls['polls.jsonl']}/polls.jsonl"
+    with opened(url) as share:
+        share.write(at, b"{}")
+    with pytest.raises(EmancipaError) as refused, lending.borrowed(order, "ES", loan):
+        pass
+    assert (refused.value.what, refused.value.where) == (
+        "a file did not come whole",
+        f"EMANCIPA_SHARE, {root(url)}/{at}",
+    )
+
+
+def test_a_release_that_was_not_made_is_not_taken_for_the_one_that_was(order: Order, url: str) -> None:
     loans, made = lent_and_built(order, 2)
     ends = lending.bring_home(order, loans, {"ES": Outcome("20261205T050000Z-ab12cd34", Path(), is_new=True)})
     error, loan = ends["ES"], loans["ES"]
     assert isinstance(error, EmancipaError)
     assert loan is not None
     assert error.what == f"{made} came home, and 20261205T050000Z-ab12cd34 was made"
-    assert error.where == f"EMANCIPA_SHARE, {loan.run}/{HOME}"
+    assert error.where == f"EMANCIPA_SHARE, {root(url)}/{loan.run}/{HOME}"
 
 
 def test_files_are_given_and_taken_once(url: str, tmp_path: Path) -> None:
@@ -230,9 +250,9 @@ def test_files_are_given_and_taken_once(url: str, tmp_path: Path) -> None:
     for _ in range(2):
         with opened(url) as share:
             share.give(ours, [name], below="raw")
-            share.give(ours, ["raw/polls.jsonl"])
+            polls = share.give_ledgers(ours / "raw", RAW, below="raw")
             share.take(theirs, [name])
-            share.take(theirs, ["raw/polls.jsonl"], anew=True)
+            share.take_ledgers(theirs / "raw", polls, below="raw")
         (ours / name).chmod(0o644)
         (ours / name).write_bytes(b"other")  # of the same size: what is named by its contents is not looked at again
     assert (theirs / name).read_bytes() == b"bytes"

@@ -27,7 +27,7 @@ from transforms.errors import EmancipaError, UsageError
 from warehouse import meta, publish, release
 
 LEDGERS = (publish.HISTORY, meta.RUNS, meta.CHECKS)
-RAW = ("raw/polls.jsonl", "raw/attempts.jsonl")
+RAW = ("polls.jsonl", "attempts.jsonl")
 
 Sums = Mapping[str, str]  # SHA-256 by name of file, relative to its folder
 
@@ -43,24 +43,35 @@ class Share:
         """A share within it."""
         return replace(self, root=f"{self.root}/{folder}")
 
-    def give(self, data: Path, names: Iterable[str], *, below: str = "") -> None:
-        """Files as they are now; those below a folder of what never changes only where they are not there whole."""
-        sizes = {path: facts["size"] for path, facts in self._find(below).items()} if below else {}
+    def give(self, data: Path, names: Iterable[str], *, below: str) -> None:
+        """Files below a folder of what never changes, where they are not there whole."""
+        sizes = {path: facts["size"] for path, facts in self._find(below).items()}
         for name in names:
             local, remote = data / name, f"{self.root}/{name}"
             if local.exists() and sizes.get(remote) != local.stat().st_size:
                 self._write(remote, partial(self.fs.put_file, str(local)))
 
-    def take(self, data: Path, names: Iterable[str], *, anew: bool = False) -> None:
-        """Files that are not at hand; with `anew`, as they are there now. Written aside and renamed."""
+    def take(self, data: Path, names: Iterable[str]) -> None:
+        """The same, where they are not at hand."""
         for name in names:
-            local, remote = _inside(data, name), f"{self.root}/{name}"
-            if local.exists() and not anew:
-                continue
-            local.parent.mkdir(parents=True, exist_ok=True)
-            aside = local.with_name(f".{local.name}-{os.getpid()}-{threading.get_ident()}")
-            self.fs.get_file(remote, str(aside))
-            aside.replace(local)
+            local = _inside(data, name)
+            if not local.exists():
+                with _aside(local) as aside:
+                    self.fs.get_file(f"{self.root}/{name}", str(aside))
+
+    def give_ledgers(self, folder: Path, names: Iterable[str], *, below: str) -> Sums:
+        """Ledgers as they are now, also one that is not there yet; what was given before stays beside them."""
+        sums = {}
+        for name in names:
+            lines = (folder / name).read_bytes() if (folder / name).exists() else b""
+            sums[name] = hashlib.sha256(lines).hexdigest()
+            self.write(f"{below}/{sums[name]}/{name}", lines)
+        return sums
+
+    def take_ledgers(self, folder: Path, sums: Sums, *, below: str) -> None:
+        """Ledgers as they were given. Raises EmancipaError, naming one that is not whole."""
+        for name, sha256 in sums.items():
+            self._take_whole(f"{below}/{sha256}", folder, {name: sha256})
 
     def write(self, name: str, contents: bytes) -> None:
         """One small file, as it is now."""
@@ -93,11 +104,7 @@ class Share:
             below = f"{home}/{publish.RELEASES}/{found}"
             self.give(data, (f"{below}/{name}" for name in files), below=below)
             releases[found] = {name: _sha256(whole / name) for name in files}
-        ledgers = {}
-        for ledger in LEDGERS:  # also one that is not there yet, whatever the share remembers of it
-            lines = (folder / ledger).read_bytes() if (folder / ledger).exists() else b""
-            ledgers[ledger] = hashlib.sha256(lines).hexdigest()
-            self.write(f"{home}/{ledgers[ledger]}/{ledger}", lines)  # beside what the last `current` speaks of
+        ledgers = self.give_ledgers(folder, LEDGERS, below=home)
         self.write(f"{home}/{publish.CURRENT}", json.dumps({"releases": releases, "ledgers": ledgers}).encode())
 
     def take_home(self, data: Path, home: str, *, now: datetime, keep: publish.Keep) -> None:
@@ -106,8 +113,7 @@ class Share:
         with publish.lock(folder, now=now):
             releases, ledgers = self._told(home)
             with publish.building(folder, now=now) as aside:
-                for ledger, sha256 in ledgers.items():
-                    self._take_whole(f"{home}/{sha256}", aside, {ledger: sha256})
+                self.take_ledgers(aside, ledgers, below=home)
                 wanted = [] if list(releases) == [publish.current(folder)] else list(releases)
                 for found in wanted:
                     self._take_release(home, aside, found, releases[found])
@@ -130,24 +136,23 @@ class Share:
             told = json.loads(self.fs.cat_file(f"{self.root}/{name}"))
             return dict(told["releases"]), {ledger: told["ledgers"][ledger] for ledger in LEDGERS}
         except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
-            raise _refused("a file did not come whole", name) from error
+            raise _refused("a file did not come whole", f"{self.root}/{name}") from error
 
     def _take_release(self, home: str, aside: Path, found: str, sums: Sums) -> None:
         if not _is_release(found):
-            raise _refused("not the name of a release", f"{home}/{publish.CURRENT}: {found}")
+            raise _refused("not the name of a release", f"{self.root}/{home}/{publish.CURRENT}: {found}")
         below = f"{home}/{publish.RELEASES}/{found}"
         self._take_whole(below, aside / found, sums)
         if release.contents_hash(aside / found) != publish.read_manifest(aside / found)["contents_hash"]:
-            raise _refused("a release is not what it says", below)
+            raise _refused("a release is not what it says", f"{self.root}/{below}")
 
     def _take_whole(self, below: str, folder: Path, sums: Sums) -> None:
         for name, sha256 in sums.items():
-            local = _inside(folder, name)
-            local.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):
-                self.fs.get_file(f"{self.root}/{below}/{name}", str(local))
-            if not local.is_file() or _sha256(local) != sha256:
-                raise _refused("a file did not come whole", f"{below}/{name}")
+            with _aside(_inside(folder, name)) as aside:
+                with suppress(FileNotFoundError):
+                    self.fs.get_file(f"{self.root}/{below}/{name}", str(aside))
+                if not aside.is_file() or _sha256(aside) != sha256:
+                    raise _refused("a file did not come whole", f"{self.root}/{below}/{name}")
 
 
 def _refused(what: str, name: str) -> EmancipaError:
@@ -160,6 +165,18 @@ def _inside(folder: Path, name: str) -> Path:
     if Path(os.path.abspath(folder)) not in local.parents:
         raise _refused("a name leads out of its folder", name)
     return local
+
+
+@contextmanager
+def _aside(local: Path) -> Iterator[Path]:
+    """Where to write a file that is renamed once it is whole: others may be reading it, or writing it too."""
+    local.parent.mkdir(parents=True, exist_ok=True)
+    aside = local.with_name(f".{local.name}-{os.getpid()}-{threading.get_ident()}")
+    try:
+        yield aside
+        aside.replace(local)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def _is_release(name: str) -> bool:
