@@ -66,6 +66,12 @@ def refused(results: pl.DataFrame) -> pl.DataFrame:
     return results.filter((pl.col("severity") == "critical") & (pl.col("status") != "passed"))
 
 
+def published_with(results: pl.DataFrame) -> list[str]:
+    """What did not pass and yet is published, a line each."""
+    failed = results.filter((pl.col("severity") == "warning") & (pl.col("status") != "passed")).sort(CHECK_RESULT.key)
+    return [f"{row['check_name']}: {row['observed'] or row['first_keys']} (checks.txt)" for row in failed.to_dicts()]
+
+
 def require(results: pl.DataFrame, folder: Path | None = None) -> None:
     """Raise ChecksRefused where a critical check did not pass, naming the first ones and where the report is."""
     stopping = refused(results)

@@ -128,6 +128,8 @@ def check(making: Making, folder: Path, fresh: pl.DataFrame, asked: Sequence[bui
     meta.record_checks(making.run.data, meta.run_id(making.run.now, making.run.scope.uf), results)
     report.write(folder / "checks", results, pages)
     report.require(results, folder / "checks")
+    for line in report.published_with(results):
+        making.run.say(f"warning: {line}")
     return results
 
 

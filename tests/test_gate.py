@@ -136,6 +136,8 @@ def test_case_79_warnings_are_published() -> None:
     results = judged(SOUND, DISTRICT, warning)
     assert not_passed(results) == [("truth", "", "failed")]
     report.require(results)
+    assert report.published_with(results) == ["truth: 1 failing rows (checks.txt)"]
+    assert report.published_with(judged(SOUND)) == []
 
 
 def test_case_80_nulls_never_pass_for_values() -> None:
