@@ -31,6 +31,8 @@ def isolate_environment() -> None:
         "PREFECT_HOME": f"{SCRATCH}/prefect",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
+        "TMPDIR": SCRATCH,  # where processes of ours, Prefect's and Dask's among them, leave what they do not need
+        "DASK_TEMPORARY_DIRECTORY": SCRATCH,
         "TZ": "UTC",
     }
 
