@@ -114,6 +114,15 @@ def test_touching_sectors_are_one_centre_and_the_largest_counts() -> None:
     assert found[B] == (120, 120, 154, 1)
 
 
+def test_a_centre_of_which_nobody_knows_the_most_may_be_the_largest() -> None:
+    rows = [(*row[:3], None, *row[4:]) if row[0] == f"{A}000002" else row for row in SECTORS]
+    apart: dict[str, tuple[float, ...]] = {
+        f"{A}000001": (-41, -20, -40.99, -19.99),
+        f"{A}000002": (-40.9, -20, -40.89, -19.99),
+    }
+    assert houses(sector_mesh=mesh(apart), rows=rows)[A] == (210, 210, 900, 2)  # all of the district's dwellings
+
+
 def test_a_centre_that_crosses_a_border_has_a_part_in_each_district() -> None:
     boxes: dict[str, tuple[float, ...]] = {
         f"{A}000001": (-41, -20, -40.99, -19.99),

@@ -7,7 +7,8 @@ district's private dwellings are all that is known.
 
 import polars as pl
 
-from transforms.columns import DISTRICT, ENDS, EVIDENCE, METHOD, SOURCE
+from transforms.columns import DISTRICT, EVIDENCE, METHOD, SOURCE
+from transforms.core.figures import greatest
 from transforms.core.urban_cluster_district import HIGH, LOW, REACH_M, VALUE
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources.ibge_addresses import NAME as ADDRESSES
@@ -71,7 +72,10 @@ def district_houses(
 ) -> pl.DataFrame:
     """The largest of core.urban_cluster_district by district. `population`: district_code, private_dwellings."""
     largest = parts.group_by("district_code").agg(
-        pl.col(ENDS).max(), pl.len().alias("clusters"), pl.col("method").first().alias("how")
+        pl.col("low", "value").max(),
+        greatest("high"),  # one centre of which nobody knows the most may be the largest
+        pl.len().alias("clusters"),
+        pl.col("method").first().alias("how"),
     )
     with_sectors = sectors.select("district_code").unique().with_columns(has_sectors=pl.lit(value=True)).collect()
     joined = (
@@ -85,11 +89,13 @@ def district_houses(
     town = pl.col("how").is_not_null()
     how = pl.when(town).then("how").when("has_sectors").then(pl.lit(NO_TOWN)).otherwise(pl.lit(NO_SECTORS))
     zero = pl.when("has_sectors").then(0)
+    every = pl.col("private_dwellings")
+    most = pl.when(every.is_not_null()).then(pl.max_horizontal(every, pl.when(town).then("value")))
     return TABLE.conform(
         joined.with_columns(
             pl.when(town).then("low").otherwise(0).alias("low"),
             pl.when(town).then("value").otherwise(zero).alias("value"),
-            pl.when(town).then("high").otherwise(pl.coalesce(zero, "private_dwellings")).alias("high"),
+            pl.coalesce(pl.when(town).then("high").otherwise(zero), most).alias("high"),
             pl.col("clusters").fill_null(0),
             how.replace_strict({key: words for key, (words, _) in METHODS.items()}).alias("method"),
             how.replace_strict({key: source for key, (_, source) in METHODS.items()}).alias("source"),

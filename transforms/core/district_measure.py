@@ -85,7 +85,11 @@ def known_figures(
         pl.col("points_to").str.split("|"),
     ).explode("points_to")
     whole = [total(end).over("cluster_id") for end in ("low", "value")]
-    crossings = centres.filter(pl.len().over("cluster_id") > 1).select("cluster_id", "district_code", *whole, "high")
+    crossing = centres.filter(pl.len().over("cluster_id") > 1).select("cluster_id", "district_code", *whole, "high")
+    most = districts.select("district_code", "urban_houses_high")  # where nobody knows the most of a part
+    crossings = crossing.join(most, on="district_code", validate="m:1").select(
+        pl.exclude("high", "urban_houses_high"), pl.coalesce("high", "urban_houses_high").alias("high")
+    )
     return DistrictFigures(districts, totals, pointers, crossings)
 
 

@@ -74,9 +74,9 @@ def _houses(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.
     """The largest single centre of each set, whether in one of its districts or across their borders."""
     largest = joined.group_by(key).agg(
         pl.col("urban_houses_low").max(),
-        _greatest("urban_houses_value"),
+        greatest("urban_houses_value"),
         pl.when(pl.col("clustered").all())
-        .then(_greatest("urban_houses_high"))
+        .then(greatest("urban_houses_high"))
         .otherwise(total("urban_houses_high"))
         .alias("urban_houses_high"),
     )
@@ -104,7 +104,7 @@ def total(column: str) -> pl.Expr:
     return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).sum()).alias(column)
 
 
-def _greatest(column: str) -> pl.Expr:
+def greatest(column: str) -> pl.Expr:
     """The largest part; unknown where any part is."""
     return pl.when(pl.col(column).is_not_null().all()).then(pl.col(column).max()).alias(column)
 
