@@ -4,10 +4,12 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import requests
 
+from flows.addresses import address
 from flows.settings import Settings
 from flows.transport import Session
 from flows.verify import HEAD, barrier
@@ -30,13 +32,12 @@ def probed(settings: Settings, today: date) -> Mapping[str, dict[str, Any]]:
 
 def _ask(source: Source, settings: Settings, session: Session, today: date) -> tuple[str, str]:
     request = next(source.conversation(Scope(settings.uf or "ES", today)))
+    url = address(source, request, settings)
     if source.base == "inputs":
-        path = settings.inputs_folder / request.path.lstrip("/")
-        return ("ok" if path.is_file() else "absent"), str(path)
-    url = settings.base(source.base) + request.path
+        return ("ok" if Path(url).is_file() else "absent"), url
     limits = (settings.connect_seconds, settings.read_seconds)
     try:
-        with session.get(url, params=dict(request.params), stream=True, timeout=limits) as response:
+        with session.get(url, stream=True, timeout=limits) as response:
             head = next(response.iter_content(HEAD), b"")
             if what := barrier(head, response.headers):
                 return "blocked", what

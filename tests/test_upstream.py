@@ -5,6 +5,7 @@ import gzip
 import http.client
 import io
 import json
+import re
 import ssl
 import time
 import urllib.error
@@ -16,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from flows.cli import call
 from tests.upstream import FAULTS, Upstream
+from transforms.catalog import sources
 from warehouse import sample
 from warehouse.sample.generate import CENSUS
 
@@ -310,3 +313,18 @@ def test_a_whole_country_follows_from_a_census_file(tmp_path: Path) -> None:
         sections = csv.DictReader(io.StringIO(zipped(Got(upstream, PLACES)).decode("cp1252")), delimiter=";")
         assert len({row["NR_LOCAL_VOTACAO"] for row in sections if row["SG_UF"] == "SE"}) == 2
         assert Got(upstream, f"{DCA[:-2]}28").json()["count"] == 34
+
+
+def test_the_probe_asks_each_upstream_its_first_question(
+    upstream: Upstream, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name, value in upstream.environment().items():
+        monkeypatch.setenv(name, value)
+    assert call(["sources", "--probe", "--json", "--data", str(tmp_path)]) == 0
+    rows = {row["source"]: row for row in json.loads(capsys.readouterr().out)}
+    at_hand = {name for name, row in rows.items() if row["answer"] != "absent"}
+    assert at_hand == {name for name, source in sources().items() if source.base != "inputs"}
+    assert {rows[name]["answer"] for name in at_hand} == {"ok"}
+    asked = r"HTTP 200 http://127\.0\.0\.1:\d+/siconfi/extrato_entregas\?an_referencia=\d{4}&id_ente=32"
+    assert re.fullmatch(asked, rows["siconfi_revenue"]["detail"])
+    assert rows["inputs_candidates"]["detail"] == str(tmp_path / "inputs/candidates.csv")
