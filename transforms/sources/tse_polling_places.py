@@ -139,9 +139,13 @@ def _sections(stream: BinaryIO, table: Table) -> pl.DataFrame:
         raise SourceUnsound("no electoral section", where=NAME, action="the file is empty at its source: try later")
     lines = pl.concat(counts).group_by(SECTION.key).agg(pl.col("lines").sum())
     sections = _newest(pl.concat(frames))
-    only_later = lines.join(sections, on=SECTION.key, how="anti", nulls_equal=True).sort(SECTION.key)
-    demand(only_later, pl.lit(value=False), "a section that only the second round has", list(SECTION.key), NAME)
-    return staged(table, sections.join(lines, on=SECTION.key, nulls_equal=True, validate="1:1"), NAME)
+    key = list(SECTION.key)
+    only_later = lines.join(sections, on=key, how="anti", nulls_equal=True).sort(key)
+    demand(only_later, pl.lit(value=False), "a section that only the second round has", key, NAME)
+    counted = sections.select(key).join(  # the keys alone: a join of all columns would copy them
+        lines, on=key, how="left", nulls_equal=True, validate="1:1", maintain_order="left"
+    )
+    return staged(table, sections.with_columns(counted["lines"]), NAME)
 
 
 def _members(stream: BinaryIO) -> Iterator[tuple[str | None, BinaryIO]]:
