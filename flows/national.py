@@ -70,8 +70,8 @@ def run(order: Order, spread: Spread) -> Outcome:
         read_shared(order)
         loans = lending.lend(order, away=bool(spread.address))
         with executor(spread) as pool:
-            futures = {uf: pool.submit(of_state, order, uf, loan) for uf, loan in loans.items()}
-            built = {uf: future.exception() or future.result() for uf, future in futures.items()}
+            futures = {uf: pool.submit(of_state, order, uf, loans[uf]) for uf in largest_first(order)}
+            built = {uf: futures[uf].exception() or futures[uf].result() for uf in order.ufs}
         return assemble(this, lending.bring_home(order, loans, built))
 
     return notify.attended(run_of(order), lambda this: pipeline.run(this, fetch, build), states=order.ufs, said=True)
@@ -118,6 +118,17 @@ def read_shared(order: Order) -> None:
         for answer in poll.answers:
             with suppress(EmancipaError):  # told, and decided on, by each state that reads it
                 staging.read(this.store, source, answer, this.cache)
+
+
+def largest_first(order: Order) -> list[str]:
+    """The states by the bytes their sources answered, so that no large one is begun when the others are done."""
+
+    def size(uf: str) -> int:
+        this = state_of(order, uf)
+        polls = [this.store.last_good(source, uf, this.scope.as_of) for source in sources()]
+        return sum(answer.size for poll in polls if poll is not None for answer in poll.answers)
+
+    return sorted(order.ufs, key=lambda uf: (-size(uf), uf))
 
 
 def of_state(order: Order, uf: str, loan: lending.Loan | None = None) -> Outcome:

@@ -24,7 +24,7 @@ from prefect.states import Cancelled, Completed, Crashed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows import artifacts, lending, notify, pipeline, polling
-from flows.national import Spread, assemble, cluster, distributed, of_state, read_shared
+from flows.national import Spread, assemble, cluster, distributed, largest_first, of_state, read_shared
 from flows.order import Order, run_of, runs_of
 from flows.run import Outcome, Run
 from transforms.catalog import sources
@@ -148,8 +148,9 @@ def national(
         read_shared(order)
         loans = lending.lend(order, away=bool(dask_address))
         with spread_over(Spread(runner, dask_address, workers)) as pool:
-            futures = {uf: pool.submit(build_state, {"order": order, "uf": uf, "loan": loans[uf]}) for uf in ufs}
-            ends = {uf: future.result(raise_on_failure=False) for uf, future in futures.items()}
+            queue = largest_first(order)
+            futures = {uf: pool.submit(build_state, {"order": order, "uf": uf, "loan": loans[uf]}) for uf in queue}
+            ends = {uf: futures[uf].result(raise_on_failure=False) for uf in ufs}
         return assemble(this, lending.bring_home(order, loans, ends))
 
     return shown(run_of(order), lambda this: pipeline.run(this, lambda _: fetch_all(order), built), order.ufs)
