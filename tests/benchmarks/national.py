@@ -6,6 +6,8 @@ all 27 states. Making them takes minutes and is kept in the folder. Then, each i
 
     build    every state and the national release, nothing parsed before: wall, CPU, peak memory of all processes
     floor    the same bytes decompressed and parsed, and nothing else
+    files    the same tables written by the libraries alone: DuckDB, Parquet, CSV and workbook of each state and of the
+             country, with no key, comment, heading, format, map or page
     plain    the same job written plainly: pandas, geopandas, DuckDB, Great Expectations (needs geopandas)
 
 The plain job has the bounds, the origin before and after, checks, warehouse, Parquet, CSV and workbook of every state
@@ -30,9 +32,11 @@ from datetime import UTC, date, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import polars as pl
 import shapely
+import xlsxwriter
 from pyogrio import raw
 
 from flows import polling
@@ -43,6 +47,7 @@ from tests.upstream.census import country
 from transforms.catalog import sources
 from transforms.codes import BY_UF
 from transforms.sources import Base, Request, Scope
+from warehouse.export import csv, xlsx
 from warehouse.sample import generate, sectors
 from warehouse.sample.facts import District
 from warehouse.sample.ibge import DISTRICT_COLUMNS, district_rows
@@ -64,7 +69,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "emancipa-national")
     parser.add_argument("--census", type=Path, default=CENSUS)
     parser.add_argument("--geopandas", type=Path)
-    parser.add_argument("--only", default="build,processes,growth,floor,plain")
+    parser.add_argument("--only", default="build,processes,growth,floor,files,plain")
     parser.add_argument("--step", nargs="*", help=argparse.SUPPRESS)  # what a process of ours is for
     options = parser.parse_args()
     if options.step:
@@ -84,6 +89,7 @@ def main() -> None:
         ("again", "build", everything, "threads", "2", "keep"),
         *(("growth", "build", ",".join(ufs), "threads", "2") for ufs in GROWTH[:-1]),
         ("floor", "floor"),
+        ("files", "files"),
         *([("plain", "plain")] if options.geopandas or find_spec("geopandas") else []),
     ):
         if name.split()[0] not in {*only, *(["one", "again"] if "build" in only else [])}:
@@ -92,9 +98,9 @@ def main() -> None:
         walls.setdefault(name, wall)
         label = f"{name}, {len(words[0].split(','))} states" if step == "build" else name
         say(f"{label:28} {wall:8.1f} s wall {cpu:8.1f} s CPU {peak:8.0f} MB peak")
-    for name in ("floor", "plain"):
-        if {"build", name} <= walls.keys():
-            say(f"build ÷ {name}: {walls['build'] / walls[name]:.2f}")
+    for names in (("floor",), ("floor", "files"), ("plain",)):
+        if {"build", *names} <= walls.keys():
+            say(f"build ÷ ({' + '.join(names)}): {walls['build'] / sum(walls[name] for name in names):.2f}")
 
 
 def say(line: str) -> None:
@@ -234,6 +240,24 @@ def floor(folder: Path) -> None:
             json.loads(path.read_bytes())
 
 
+def files(folder: Path) -> None:
+    """Every release's tables, in the plainest way that each library has to write them; read from the Parquet copies."""
+    for release in (*(folder / STATES).glob("*/current"), folder / "current"):
+        tables = {path.stem: pl.read_parquet(path) for path in sorted((release / "parquet").glob("*.parquet"))}
+        with tempfile.TemporaryDirectory(dir=folder) as aside:
+            with duckdb.connect(Path(aside) / "all.duckdb") as database:
+                for name, frame in tables.items():
+                    database.register("frame", frame)
+                    database.execute(f'CREATE TABLE "{name}" AS SELECT * FROM frame')
+            for name, frame in tables.items():
+                frame.write_parquet(Path(aside) / f"{name}.parquet")
+            for name, file in [*csv.MACHINE.items(), *csv.ASSEMBLY.items()]:
+                tables[name].write_csv(Path(aside) / file)
+            with xlsxwriter.Workbook(Path(aside) / xlsx.FILE) as book:
+                for name in xlsx.SHEETS:
+                    tables[name].write_excel(book, name.partition(".")[2])
+
+
 def plain(folder: Path) -> None:
     """The screen in pandas and geopandas; told on stderr, how far its verdicts are those of the release at hand."""
     from tests.benchmarks.plain import agreement, country  # noqa: PLC0415  needs geopandas
@@ -243,7 +267,13 @@ def plain(folder: Path) -> None:
         sys.stderr.write(f"{agreement(folder)}\n")
 
 
-STEPS: Mapping[str, Callable[..., None]] = {"make": make, "build": build, "floor": floor, "plain": plain}
+STEPS: Mapping[str, Callable[..., None]] = {
+    "make": make,
+    "build": build,
+    "floor": floor,
+    "files": files,
+    "plain": plain,
+}
 
 if __name__ == "__main__":
     main()
