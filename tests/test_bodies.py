@@ -5,7 +5,7 @@ from importlib.resources import files
 import pytest
 
 from tests.states import rules
-from transforms.bodies import COMPETENT, WRITTEN, competent, incompetent
+from transforms.bodies import COMPETENT, WRITTEN, competent, incompetent, state_of
 from transforms.columns import MEASURES_OF
 
 RULES = files("transforms.rules")
@@ -44,6 +44,24 @@ def test_the_refusal_says_whose_it_is_and_names_that_are_accepted() -> None:
         "as in TRE, TRE-ES, TSE, Tribunal Regional Eleitoral, Justiça Eleitoral"
     )
     assert all(competent(each) == name for name, written in WRITTEN.items() for each in written.split(", "))
+
+
+NAMING = {
+    "BA": "TRE-BA|T.R.E./BA, 12ª Zona|SEFAZ/BA|Fazenda BA|Tribunal Regional Eleitoral da Bahia",
+    "MS": "Secretaria da Fazenda do Estado de Mato Grosso do Sul",
+    "MT": "Secretaria da Fazenda do Estado de Mato Grosso",
+    "PA": "SEFA-PA (SIMULADO)|Receita Estadual do Pará",
+    "RN": "Justiça Eleitoral do Rio Grande do Norte",
+    None: "TRE|TSE|IBGE/RJ|IBGE, Rio de Janeiro|Sefaz|Tesouro do Estado|state treasury|Sefaz, para fins de certidão",
+}
+
+
+@pytest.mark.parametrize(("uf", "body"), [(uf, body) for uf, all_ in NAMING.items() for body in all_.split("|")])
+def test_a_body_of_a_state_certifies_nothing_of_another(uf: str | None, body: str) -> None:
+    requirement = next(each for each, name in COMPETENT.items() if name == competent(body))
+    assert state_of(body) == uf
+    assert incompetent(body, requirement, uf or "ES") is None
+    assert incompetent(body, requirement, "ES") == (f"{body!r} is of {uf}, and the place is in ES" if uf else None)
 
 
 @pytest.mark.parametrize("name", sorted(each.name[:-5] for each in RULES.iterdir() if each.name.endswith(".toml")))

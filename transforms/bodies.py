@@ -8,6 +8,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+from transforms.codes import BY_UF
+
 # The body by the name of rule sets: words of its names, lower case and without accents, and words of another's.
 _NAMES: Mapping[str, tuple[str, str]] = {
     "IBGE": (r"\bf?ibge\b|instituto brasileiro de geografia", ""),
@@ -31,21 +33,42 @@ WRITTEN: Mapping[str, str] = {
 }
 
 
+def _words(text: str) -> str:
+    """Lower case, without accents and marks, single spaces: `T.R.E./ES` is `tre es`."""
+    decomposed = unicodedata.normalize("NFD", text.casefold().replace(".", ""))
+    return re.sub(r"[\W_]+", " ", re.sub(r"[\u0300-\u036f]", "", decomposed)).strip()
+
+
+# A state as the names of its bodies go on: `TRE-PA`, `SEFA/PA`, `do Pará`; longer names first, for MS holds MT's.
+_STATES: Mapping[str, re.Pattern[str]] = {
+    state.uf: re.compile(rf"\b(tre|sef\w*|fazenda|estadual) {state.uf.lower()}\b|\bd[aeo] {_words(state.name)}\b")
+    for state in sorted(BY_UF.values(), key=lambda state: -len(state.name))
+}
+
+
 def competent(body: str | None) -> str | None:
     """The competent body that a text names, by the name rule sets use; another body as it is written."""
     if body is None:
         return None
-    decomposed = unicodedata.normalize("NFD", body.casefold().replace(".", ""))
-    words = re.sub(r"[\W_]+", " ", re.sub(r"[\u0300-\u036f]", "", decomposed)).strip()
+    words = _words(body)
     for name, (own, other) in _NAMES.items():
         if re.search(own, words) and not (other and re.search(other, words)):
             return name
     return body.strip()
 
 
-def incompetent(body: str, requirement: str) -> str | None:
-    """Why a body cannot certify a requirement; None where it can."""
+def state_of(body: str) -> str | None:
+    """The state whose body a text names; None where it names none. IBGE's offices all speak for the same body."""
+    if competent(body) == "IBGE":
+        return None
+    words = _words(body)
+    return next((uf for uf, named in _STATES.items() if named.search(words)), None)
+
+
+def incompetent(body: str, requirement: str, uf: str | None = None) -> str | None:
+    """Why a body cannot certify a requirement (of a place in the state `uf`); None where it can."""
     name = COMPETENT[requirement]
     if competent(body) == name:
-        return None
+        own = state_of(body)
+        return f"{body!r} is of {own}, and the place is in {uf}" if uf and own not in {None, uf} else None
     return f"{body!r} does not certify {requirement}: its body is {name} (art. 2º, § 2º), as in {WRITTEN[name]}"

@@ -87,7 +87,7 @@ def _faults(row: Row) -> Iterator[tuple[str, str]]:
         for name in ("document", "body", "document_date", "extracted_on"):
             if row[name] is None:
                 yield str(COLLECTIONS[name].source), "empty: what is certified needs it"
-        if row["sphere"] == "estadual" and row["body"] and (why := incompetent(row["body"], "collection")):
+        if row["sphere"] == "estadual" and row["body"] and (why := incompetent(row["body"], "collection", row["uf"])):
             yield "orgao", why
     if row["quality"] == "estimado" and row["method"] is None:
         yield "metodo", "empty: an estimate needs its method"
