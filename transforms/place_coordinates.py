@@ -9,12 +9,13 @@ from typing import Any
 import polars as pl
 from numpy.typing import NDArray
 
-from transforms import geometry
+from transforms import borders, geometry
 
 
 def located(places: pl.DataFrame, mesh: pl.DataFrame | None, districts: pl.DataFrame, within: float) -> pl.DataFrame:
-    """What coordinates say: index, current_district, previous_district (null where outside the município); of the
-    first of them near (districts within so many metres) and border_distance_m; unmeshed (districts the mesh lacks).
+    """What coordinates say: index, current_district, previous_district (each null where outside the município, the
+    previous also where the current one is inside); of the one that is not null near (districts within so many metres)
+    and border_distance_m; unmeshed (districts the mesh lacks).
     """
     schema = {
         "index": pl.get_index_type(),
@@ -30,17 +31,16 @@ def located(places: pl.DataFrame, mesh: pl.DataFrame | None, districts: pl.DataF
     polygons = mesh.sort("district_code").select(polygon=pl.int_range(pl.len()), district="district_code")
     shapes = geometry.shapes(mesh.sort("district_code")["geometry"])
     current = _inside(places, "", shapes, polygons)
-    previous = _inside(places, "previous_", shapes, polygons)
-    used = (
-        current.join(previous, on="index", how="full", coalesce=True, suffix="_previous", validate="1:1")
-        .sort("index")
-        .with_columns(pl.coalesce(name, f"{name}_previous").alias(name) for name in ("polygon", "x", "y"))
-    )
+    previous = _inside(places.join(current, on="index", how="anti"), "previous_", shapes, polygons)
+    used = pl.concat(
+        [current.rename({"district": "current_district"}), previous.rename({"district": "previous_district"})],
+        how="diagonal",
+    ).sort("index")
     x, y, own = (used[name].to_numpy() for name in ("x", "y", "polygon"))
-    edges = geometry.borders(shapes)
-    near = geometry.distances(edges, x, y, own, within).join(polygons, on="polygon", validate="m:1")
+    edges = borders.drawn(shapes)
+    near = borders.distances(edges, x, y, own, within).join(polygons, on="polygon", validate="m:1")
     near = near.group_by("point").agg(pl.col("district").sort().alias("near"))
-    border = geometry.nearest(edges, x, y, own).rename({"metres": "border_distance_m"})
+    border = borders.nearest(edges, x, y, own).rename({"metres": "border_distance_m"})
     measured = (
         used.with_row_index("point")
         .with_columns(pl.col("point").cast(pl.Int64))
@@ -58,7 +58,6 @@ def located(places: pl.DataFrame, mesh: pl.DataFrame | None, districts: pl.DataF
         .join(measured, on="index", how="left", validate="1:1")
         .join(unmeshed, on="municipality_code", how="left", validate="m:1")
         .with_columns(is_meshed=pl.col("municipality_code").is_in(meshed.implode()))
-        .rename({"district": "current_district", "district_previous": "previous_district"})
         .select(pl.col(name).cast(dtype) for name, dtype in schema.items())
     )
 

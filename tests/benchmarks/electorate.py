@@ -23,6 +23,7 @@ import shapely
 from numpy.typing import NDArray
 
 from transforms import geometry
+from transforms.borders import distances, drawn, nearest
 from transforms.codes import STATES
 from transforms.core.district_electorate import district_electorate
 from transforms.core.polling_place import TABLE, polling_place
@@ -104,9 +105,9 @@ def borders(mesh: pl.DataFrame, count: int) -> Callable[[], int]:
     own[point] = polygon
 
     def run() -> int:
-        edges = geometry.borders(shapes)
-        geometry.nearest(edges, x, y, own)
-        return geometry.distances(edges, x, y, own, 500).height
+        edges = drawn(shapes)
+        nearest(edges, x, y, own)
+        return distances(edges, x, y, own, 500).height
 
     return run
 

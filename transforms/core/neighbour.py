@@ -4,10 +4,9 @@ Districts that meet in a point are neighbours with a border of 0 m: whether that
 (or the law) to say. The mesh of one state knows no neighbour in another.
 """
 
-import numpy as np
 import polars as pl
 
-from transforms import geometry
+from transforms import borders, geometry
 from transforms.columns import DISTRICT
 from transforms.schema import Column, Kind, Table, Unit
 
@@ -36,14 +35,12 @@ TABLE = Table(
 def neighbour(mesh: pl.DataFrame) -> pl.DataFrame:
     """Pairs of touching districts, from staging.ibge_district_mesh__district."""
     ordered = mesh.sort("district_code")
-    shapes, codes = geometry.shapes(ordered["geometry"]), ordered["district_code"]
-    one, other = geometry.neighbours(shapes)
-    first = one < other
+    found, codes = borders.common(geometry.shapes(ordered["geometry"])), ordered["district_code"]
     pairs = pl.DataFrame(
         {
-            "district_code": codes.gather(one[first]),
-            "neighbour_code": codes.gather(other[first]),
-            "border_m": np.ceil(geometry.common_border_m(shapes[one[first]], shapes[other[first]])),
+            "district_code": codes.gather(found["one"]),
+            "neighbour_code": codes.gather(found["other"]),
+            "border_m": found["metres"].ceil(),
         }
     )
     turned = pairs.rename({"district_code": "neighbour_code", "neighbour_code": "district_code"})

@@ -78,7 +78,7 @@ def limits(mesh: pl.DataFrame, districts: Sequence[str], names: dict[str, str]) 
         perimeter_m=sum(step.metres for ring in rings for step in ring),
         whole_m=float(sum(GRS80.geometry_length(ring) for ring in _lines(outline))),
         vertices=_vertices(outline),
-        area_km2=float(geometry.area_km2(np.array([outline], dtype=object))[0]),
+        area_km2=abs(GRS80.geometry_area_perimeter(outline)[0]) / 1e6,  # normalized: holes run the other way
     )
 
 
