@@ -84,14 +84,14 @@ def test_common_borders_are_the_intersection_whatever_points_neighbours_have(see
     touch = shapely.intersects(shapes[one], shapes[other])
     one, other = one[touch], other[touch]
     lines = shapely.line_merge(shapely.intersection(shapely.boundary(shapes[one]), shapely.boundary(shapes[other])))
-    found = borders.common(shapes)
+    found = borders.shared(shapes)
     assert found.select("one", "other").rows() == list(zip(one.tolist(), other.tolist(), strict=True))
     assert found["metres"].to_list() == pytest.approx([geometry.GRS80.geometry_length(line) for line in lines])
 
 
 def test_of_three_that_share_a_line_each_shares_it_with_both() -> None:
     twice = np.append(BLOCK, BLOCK[1])  # RIGHT lies upon itself
-    found = borders.common(twice)
+    found = borders.shared(twice)
     assert found.select("one", "other").rows() == [(0, 1), (0, 2), (0, 3), (1, 3)]
     left, _, again, whole = found["metres"]
     assert left == again == pytest.approx(geodesic((-40.9, -20), (-40.9, -19.9)))
@@ -101,8 +101,8 @@ def test_of_three_that_share_a_line_each_shares_it_with_both() -> None:
 def test_neighbours_with_a_sliver_between_are_none_and_those_that_overlap_have_no_common_line() -> None:
     left = BLOCK[0]
     apart, upon = (shapely.box(-40.9 + by, -19.99, -40.8, -19.91) for by in (1e-7, -1e-7))  # a centimetre
-    assert borders.common(np.array([left, apart])).is_empty()
-    assert borders.common(np.array([left, upon])).rows() == [(0, 1, 0.0)]
+    assert borders.shared(np.array([left, apart])).is_empty()
+    assert borders.shared(np.array([left, upon])).rows() == [(0, 1, 0.0)]
 
 
 @given(st.integers(0, 2**32 - 1))

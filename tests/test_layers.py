@@ -21,7 +21,13 @@ MAY_IMPORT = {
     "sql": set[str](),
 }
 
-GEOMETRY = ("transforms/geometry.py", "transforms/sources/*", "warehouse/export/*", "warehouse/sample/*")
+GEOMETRY = (
+    "transforms/geometry.py",
+    "transforms/borders.py",
+    "transforms/sources/*",
+    "warehouse/export/*",
+    "warehouse/sample/*",
+)
 HOMES = {
     "prefect": ("flows/*",),
     "prefect_dask": ("flows/*",),

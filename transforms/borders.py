@@ -123,7 +123,7 @@ def nearest(
     return found.filter(pl.col("metres").is_finite()).with_columns(pl.col("metres").round(1))
 
 
-def common(polygons: NDArray[Any]) -> pl.DataFrame:
+def shared(polygons: NDArray[Any]) -> pl.DataFrame:
     """Pairs of valid polygons that touch or overlap, and the metres of border they share, 0 where only points: columns
     one, other (the greater), metres, sorted.
 
@@ -134,9 +134,9 @@ def common(polygons: NDArray[Any]) -> pl.DataFrame:
     """
     whose = lines(polygons).group_by(ENDS, maintain_order=True).agg("polygon")
     sides = pl.col("polygon").list
-    shared = whose.filter(sides.len() == 2).select(*ENDS, one=sides.min(), other=sides.max())
-    metres = GRS80.inv(*shared.select(ENDS).to_numpy().T)[2]
-    pairs = shared.with_columns(metres=metres).group_by("one", "other", maintain_order=True).agg(pl.col("metres").sum())
+    twice = whose.filter(sides.len() == 2).select(*ENDS, one=sides.min(), other=sides.max())
+    metres = GRS80.inv(*twice.select(ENDS).to_numpy().T)[2]
+    pairs = twice.with_columns(metres=metres).group_by("one", "other", maintain_order=True).agg(pl.col("metres").sum())
     pairs = pl.concat([pairs, _touching(polygons, pairs)])
     alone = whose.filter(sides.len() != 2).explode("polygon").sort("polygon", maintain_order=True)
     rest = np.full(len(polygons), None)  # of each polygon: what it draws as no single other does, or nothing

@@ -35,7 +35,7 @@ TABLE = Table(
 def neighbour(mesh: pl.DataFrame) -> pl.DataFrame:
     """Pairs of touching districts, from staging.ibge_district_mesh__district."""
     ordered = mesh.sort("district_code")
-    found, codes = borders.common(geometry.shapes(ordered["geometry"])), ordered["district_code"]
+    found, codes = borders.shared(geometry.shapes(ordered["geometry"])), ordered["district_code"]
     pairs = pl.DataFrame(
         {
             "district_code": codes.gather(found["one"]),
