@@ -54,20 +54,18 @@ def machine(table: Table, frame: pl.DataFrame | pl.LazyFrame) -> bytes:
 
 def assembly(table: Table, frame: pl.DataFrame | pl.LazyFrame) -> bytes:
     """The rows for a double click in Excel with Brazilian settings."""
-    rows = stored(table, frame)
-    words = in_portuguese(table, rows)
-    shown = as_text(table, rows).with_columns(
-        *(pl.col(column.name).str.replace(".", ",", literal=True) for column in table.columns if is_number(column)),
-        *(words[column.name] for column in table.columns if column.name in words.columns),
-    )
-    safe = shown.with_columns(formula_safe(pl.col(column.name)) for column in table.columns if column.kind is Kind.TEXT)
-    return _bytes(safe.rename({column.name: column.label for column in table.columns}), brazilian=True)
+    rows = in_words(table, stored(table, frame))
+    return _bytes(rows.select(_for_excel(column) for column in table.columns), brazilian=True)
+
+
+def in_words(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
+    """Every cell as text for people: figures exact and with a point, words in Portuguese."""
+    return as_text(table, rows).with_columns(in_portuguese(table, rows))
 
 
 def as_text(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
     """Every cell as the text a program reads back exactly; empty texts become nulls, so that both print as nothing."""
-    texts = rows.select(_text(table, column) for column in table.columns)
-    return texts.select(pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in texts.columns)
+    return rows.select(_text(table, column) for column in table.columns)
 
 
 def is_number(column: Column) -> bool:
@@ -78,6 +76,16 @@ def is_number(column: Column) -> bool:
 def formula_safe(text: pl.Expr) -> pl.Expr:
     """Text a spreadsheet would run as a formula, behind an apostrophe."""
     return text.str.replace(FORMULA, "'$1")
+
+
+def _for_excel(column: Column) -> pl.Expr:
+    """A column of texts for people under its Portuguese heading: decimal comma, no formulas."""
+    cell = pl.col(column.name)
+    if is_number(column):
+        cell = cell.str.replace(".", ",", literal=True)
+    elif column.kind is Kind.TEXT:
+        cell = formula_safe(cell)
+    return cell.alias(column.label)
 
 
 def _text(table: Table, column: Column) -> pl.Expr:
@@ -94,7 +102,8 @@ def _text(table: Table, column: Column) -> pl.Expr:
         case Kind.BINARY:
             return cell.bin.encode("hex")
         case _:
-            return cell.cast(pl.String)
+            text = cell.cast(pl.String)
+            return pl.when(text != "").then(text)
 
 
 def exact_text(cell: pl.Expr, money: pl.Expr) -> pl.Expr:

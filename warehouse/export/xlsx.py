@@ -5,26 +5,25 @@ with. Equal inputs give equal bytes: the workbook is dated by the date of its da
 made.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import xlsxwriter
 from xlsxwriter.format import Format
-from xlsxwriter.worksheet import Worksheet
 
 from transforms.catalog import sources
 from transforms.schema import Column, Kind, Table
 from warehouse.build import Tables
 from warehouse.ddl import stored
-from warehouse.export.csv import ASSEMBLY, as_text, is_number
+from warehouse.export.csv import ASSEMBLY, in_words, is_number
 from warehouse.export.leia_me import day_of
 from warehouse.export.naming import named
-from warehouse.export.portuguese import VOCABULARY, in_portuguese
+from warehouse.export.portuguese import VOCABULARY
+from warehouse.export.worksheet import Sheet
 from warehouse.release import short_id
 
 FILE = "elegibilidade.xlsx"
@@ -71,7 +70,7 @@ class Book:
 
 def write(folder: Path, tables: Tables, manifest: Mapping[str, Any]) -> None:
     """The workbook into a release's export folder. `manifest` is the release's (see warehouse.release)."""
-    with xlsxwriter.Workbook(folder / FILE) as file:
+    with xlsxwriter.Workbook(folder / FILE, {"in_memory": True}) as file:
         book = Book(file)
         file.set_properties(
             {
@@ -88,21 +87,21 @@ def write(folder: Path, tables: Tables, manifest: Mapping[str, Any]) -> None:
 
 def _sheet(book: Book, table: Table, frame: pl.DataFrame | pl.LazyFrame, manifest: Mapping[str, Any]) -> None:
     """One table: header in view, filters, widths from what it holds, colours for the verdicts."""
-    rows = stored(table, frame)
-    sheet = book.file.add_worksheet(TITLES.get(table.name, table.title)[:LONGEST_TITLE].rstrip())
-    texts, words = as_text(table, rows), in_portuguese(table, rows)
+    cells = in_words(table, stored(table, frame))
+    title = TITLES.get(table.name, table.title)[:LONGEST_TITLE].rstrip()
+    sheet: Sheet = book.file.add_worksheet(title, worksheet_class=Sheet)
     heading = book.format(bold=True, text_wrap=True, valign="top", indent=1, bottom=1, bg_color="#E8ECEB")
+    longest = cells.select(pl.all().str.len_chars().max().fill_null(0)).row(0)
     for place, column in enumerate(table.columns):
-        shown = (words if column.name in words.columns else texts)[column.name]
         sheet.write_string(0, place, column.label, heading)
-        sheet.set_column(place, place, _width(column, shown))
-        _write(book, sheet, column, place, shown.to_list())
+        sheet.set_column(place, place, _width(column, longest[place]))
         if column.name in COLOURED:
-            _colour(book, sheet, column, place, rows.height)
+            _colour(book, sheet, column, place, cells.height)
+    sheet.write_table(cells, {column.name: _style(book, column) for column in table.columns})
     sheet.set_row(0, 2 * LINE)
     kept = table.names.index(NAMED) + 1 if NAMED in table.names else 0
     sheet.freeze_panes(1, kept)
-    sheet.autofilter(0, 0, max(rows.height, 1), len(table.columns) - 1)
+    sheet.autofilter(0, 0, max(cells.height, 1), len(table.columns) - 1)
     sheet.set_landscape()
     sheet.set_paper(9)
     sheet.fit_to_pages(1, 0)
@@ -111,34 +110,22 @@ def _sheet(book: Book, table: Table, frame: pl.DataFrame | pl.LazyFrame, manifes
     sheet.set_footer(f"&L&8Triagem técnica; não é aprovação. Ver a folha Notas.{banner}&R&8&A  ·  &P de &N")
 
 
-def _write(book: Book, sheet: Worksheet, column: Column, place: int, cells: Sequence[str | None]) -> None:
-    if is_number(column):
-        for row, cell in enumerate(cells, 1):
-            if cell is not None:
-                sheet.write_number(row, place, Decimal(cell), book.format(num_format=_number_format(column, cell)))
-        return
-    as_is = book.format(num_format="@", indent=1)
-    for row, cell in enumerate(cells, 1):
-        if cell:
-            sheet.write_string(row, place, cell, as_is)
-
-
-def _number_format(column: Column, cell: str) -> str:
-    """As many decimals as the CSV shows; shares as percentages."""
+def _style(book: Book, column: Column) -> Format | dict[int, Format]:
+    """Texts as they are; figures with as many decimals as the CSV shows, shares as percentages."""
+    if not is_number(column):
+        return book.format(num_format="@", indent=1)
     if column.kind is Kind.RATIO:
-        return "0.00%"
-    decimals = len(cell.partition(".")[2])
-    return "#,##0" + ("." + "0" * decimals if decimals else "")
+        return {4: book.format(num_format="0.00%")}
+    return {places: book.format(num_format="#,##0" + f".{'0' * places}" * (places > 0)) for places in range(7)}
 
 
-def _width(column: Column, shown: pl.Series) -> float:
-    longest = float(shown.str.len_chars().max() or 0)  # type: ignore[arg-type]
+def _width(column: Column, longest: int) -> float:
     grouped = longest * 4 / 3 if is_number(column) else longest
     words = max(map(len, column.label.split()))  # a heading may break between words
     return min(max(grouped, words + 2, 7) + 2, WIDEST)
 
 
-def _colour(book: Book, sheet: Worksheet, column: Column, place: int, height: int) -> None:
+def _colour(book: Book, sheet: Sheet, column: Column, place: int, height: int) -> None:
     for value in column.values or ():
         if height and value in COLOURS:
             background, text = COLOURS[value]
