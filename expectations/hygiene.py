@@ -1,45 +1,54 @@
 """Two truths over whatever tables there are: bounds in order, and text in the encoding it was written in."""
 
-from collections.abc import Mapping
-
 import polars as pl
+import polars.selectors as cs
+
+from expectations.check import Frames
 
 # UTF-8 read as Windows-1252 or Latin-1 (an accented letter becomes "Ã" or "Â" and a second character), and U+FFFD.
 GARBLED = "\ufffd|Ã[\u0080-\u00bf‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“•–—˜™š›œžŸ€]|Â[\u0080-\u00bf ]"
+GARBLED_COLUMN = {"table": pl.String, "column": pl.String, "rows": pl.Int64, "of": pl.Int64, "first": pl.String}
 TOLERATED = 1000  # upstreams hold a few such cells of their own, fewer than one row in so many
 
 
-def misread(frames: Mapping[str, pl.LazyFrame]) -> pl.LazyFrame:
+def garbled(frames: Frames) -> pl.LazyFrame:
+    """One row per text column with garbled cells: table, column, rows, of, first.
+
+    Rows are looked at whole first, for nearly always there is nothing to find.
+    """
+    texts = {table: frame.select(cs.string()) for table, frame in frames.items()}
+    texts = {table: frame for table, frame in texts.items() if frame.collect_schema()}
+    rows = pl.concat_str(pl.all(), separator="\n", ignore_nulls=True)
+    found = pl.collect_all(
+        [frame.select(rows.str.contains(GARBLED).any()) for frame in texts.values()], engine="streaming"
+    )
+    columns = [_garbled(table, texts[table]) for table, any_ in zip(texts, found, strict=True) if any_.item()]
+    return pl.concat([pl.LazyFrame(schema=GARBLED_COLUMN), *columns])
+
+
+def _garbled(table: str, texts: pl.LazyFrame) -> pl.LazyFrame:
+    bad = pl.all().str.contains(GARBLED)
+    rows = texts.select(bad.sum().cast(pl.Int64)).unpivot(variable_name="column", value_name="rows")
+    first = texts.select(pl.all().filter(bad).first()).unpivot(variable_name="column", value_name="first")
+    return (
+        rows.filter(pl.col("rows") > 0)
+        .join(first, on="column", validate="1:1", maintain_order="left")
+        .join(texts.select(pl.len().cast(pl.Int64).alias("of")), how="cross")
+        .select(pl.lit(table).alias("table"), "column", "rows", "of", "first")
+    )
+
+
+def throughout(columns: pl.LazyFrame, _frames: Frames) -> pl.LazyFrame:
     """Columns garbled throughout: their file was read in the wrong encoding."""
-    return _garbled(frames).filter(pl.col("rows") * TOLERATED > pl.col("of"))
+    return columns.filter(pl.col("rows") * TOLERATED > pl.col("of"))
 
 
-def mistyped(frames: Mapping[str, pl.LazyFrame]) -> pl.LazyFrame:
+def in_few_cells(columns: pl.LazyFrame, _frames: Frames) -> pl.LazyFrame:
     """Columns with a few garbled cells: their publisher wrote them so."""
-    return _garbled(frames).filter(pl.col("rows") * TOLERATED <= pl.col("of"))
+    return columns.filter(pl.col("rows") * TOLERATED <= pl.col("of"))
 
 
-def _garbled(frames: Mapping[str, pl.LazyFrame]) -> pl.LazyFrame:
-    """One row per text column with garbled cells: table, column, rows, of, first."""
-    found = []
-    for table, frame in frames.items():
-        bad = {
-            name: pl.col(name).str.contains(GARBLED)
-            for name, dtype in frame.collect_schema().items()
-            if dtype == pl.String
-        }
-        sums = (expression.sum().cast(pl.Int64).alias(name) for name, expression in bad.items())
-        counts = frame.select(pl.len().cast(pl.Int64).alias(""), *sums).collect(engine="streaming").row(0, named=True)
-        of = counts.pop("")
-        for name, rows in counts.items():
-            if rows:
-                first = frame.filter(bad[name]).select(name).first().collect().item()
-                found.append({"table": table, "column": name, "rows": rows, "of": of, "first": first})
-    schema = {"table": pl.String, "column": pl.String, "rows": pl.Int64, "of": pl.Int64, "first": pl.String}
-    return pl.LazyFrame(found, schema=schema)
-
-
-def unordered(frames: Mapping[str, pl.LazyFrame]) -> pl.LazyFrame:
+def unordered(frames: Frames) -> pl.LazyFrame:
     """Rows whose bounds cross, wherever three columns are named low, value and high: table, figure, key, bounds.
 
     `figure` is the prefix of the columns, if any; `key` the row's first four columns.
