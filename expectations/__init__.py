@@ -5,6 +5,7 @@ against the last release, and the report. `gx.py` alone may import great_expecta
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -36,7 +37,7 @@ def judge(
     counts: dict[str, int] = {}
     for table, given in tables.values():
         checks = _checks(table)
-        counted, errors = counting.failing_rows(given.lazy(), checks)
+        counted, errors = counting.failing_rows(given, checks)
         counts |= counted
         outcomes |= errors
         asked |= checks
@@ -59,7 +60,8 @@ def judge(
     return CHECK_RESULT.frame(results)
 
 
-def _checks(table: Table) -> dict[str, Check]:
+@cache
+def _checks(table: Table) -> Mapping[str, Check]:
     return {_key(check): check for check in derive.checks(table)}
 
 
