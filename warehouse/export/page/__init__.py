@@ -107,7 +107,7 @@ def page(
 
 
 class _Context(Context):
-    """Calls what the template calls at once: nothing of ours asks for the context, which Jinja would look into first."""
+    """Calls what the template calls at once: nothing of ours asks for the context, where Jinja would look first."""
 
     def call(self, called: Callable[..., Any], /, *args: Any, _loop_vars: Any = None, **named: Any) -> Any:
         """Within a loop Jinja hands over its variables, for those who ask."""
