@@ -61,10 +61,15 @@ def screen(
 def entities_and_measures(
     staged: Mapping[str, pl.LazyFrame], scope: Scope, simulated: frozenset[str]
 ) -> tuple[Frames, DistrictFigures]:
-    """Who is who, then each measure by district with its bounds; and the figures that any set of districts has."""
-    census = staged["staging.ibge_census_districts__district"]
-    collections = staged["staging.inputs_collections__collection"]
+    """The core tables but those of areas; and the figures that any set of districts has."""
+    core = entities(staged, scope)
+    by_district, known = measures(staged, core, scope, simulated)
+    return core | by_district, known
 
+
+def entities(staged: Mapping[str, pl.LazyFrame], scope: Scope) -> Frames:
+    """Who is who: the state, its municípios, districts and polling places, with the totals that are known of them."""
+    census = _of_state(staged["staging.ibge_census_districts__district"], "district_code", scope)
     districts = district(staged["staging.ibge_localities__district"], census, scope)
     estimates = latest_estimates(
         staged["staging.ibge_estimates__period"], staged["staging.ibge_estimates__population"], scope
@@ -78,60 +83,67 @@ def entities_and_measures(
     previous = staged["staging.tse_polling_places__previous_section"]
     mesh = staged["staging.ibge_district_mesh__district"].collect()
     places = polling_place(sections, previous, crosswalk, districts, hand, None if mesh.is_empty() else mesh, scope)
-    electorate = district_electorate(places, districts)
-    sectors, addresses = staged["staging.ibge_census_sectors__sector"], staged["staging.ibge_addresses__cell"]
-    centres = urban_cluster_district(
-        sectors,
-        staged["staging.ibge_census_sectors__houses"],
-        addresses,
-        staged["staging.ibge_district_mesh__sector"],
-        districts,
-    )
-    clusters = urban_cluster(centres)
-    houses = district_houses(centres, sectors, addresses, population, districts)
 
     accounts = staged["staging.siconfi_revenue__account"].collect()
     deliveries = staged["staging.siconfi_revenue__delivery"].collect()
     revenue = state_revenue(accounts, deliveries, scope)
     gap = why_unknown(accounts, deliveries, scope) if revenue.is_empty() else None
-    states = state(population, estimates, scope, gap)
-    by_municipality = municipality_collection(
-        collections, districts["municipality_code"].unique(), _gross(revenue), scope
+    collections = staged["staging.inputs_collections__collection"]
+    collected = municipality_collection(collections, districts["municipality_code"].unique(), _gross(revenue), scope)
+    return {
+        "core.state": state(population, estimates, scope, gap),
+        "core.state_revenue": revenue,
+        "core.municipality": municipality(districts, population, local, crosswalk, places, collected),
+        "core.municipality_collection": collected,
+        "core.district": districts,
+        "core.district_population": population,
+        "core.polling_place": places,
+        "core.left_out": left_out(staged, places, scope),
+        "core.neighbour": neighbour(mesh),
+    }
+
+
+def measures(
+    staged: Mapping[str, pl.LazyFrame], core: Frames, scope: Scope, simulated: frozenset[str]
+) -> tuple[Frames, DistrictFigures]:
+    """Each measure by district with its bounds, from the `entities`; and what `figures` of any set is made of."""
+    districts, population, places = core["core.district"], core["core.district_population"], core["core.polling_place"]
+    electorate = district_electorate(places, districts)
+    sectors = _of_state(staged["staging.ibge_census_sectors__sector"], "sector_code", scope)
+    addresses = staged["staging.ibge_addresses__cell"]
+    centres = urban_cluster_district(
+        sectors,
+        _of_state(staged["staging.ibge_census_sectors__houses"], "sector_code", scope),
+        addresses,
+        staged["staging.ibge_district_mesh__sector"],
+        districts,
     )
+    houses = district_houses(centres, sectors, addresses, population, districts)
     weights = population.select("district_code", "occupied_dwellings", "population_census").join(
         houses.select("district_code", "establishments"), on="district_code", validate="1:1"
     )
-    collection = district_collection(districts, collections, by_municipality, weights, scope)
-    municipalities = municipality(districts, population, local, crosswalk, places, by_municipality)
+    collections = staged["staging.inputs_collections__collection"]
+    collection = district_collection(districts, collections, core["core.municipality_collection"], weights, scope)
 
     wide = district_figures(districts, population, electorate, houses, collection)
-    known = known_figures(wide, municipalities, places, centres)
-    measures = district_measure(
+    sections = staged["staging.tse_polling_places__section"]
+    measured = district_measure(
         wide,
         houses,
         collection,
-        estimate_year=states["estimate_year"].item(),
+        estimate_year=core["core.state"]["estimate_year"].item(),
         electorate_on=sections.select(pl.col("generated_on").max()).collect().item(),
         fiscal_year=scope.fiscal_year,
         simulated=simulated,
     )
     return {
-        "core.state": states,
-        "core.state_revenue": revenue,
-        "core.municipality": municipalities,
-        "core.municipality_collection": by_municipality,
-        "core.district": districts,
-        "core.district_population": population,
-        "core.polling_place": places,
-        "core.left_out": left_out(staged, places, scope),
         "core.district_electorate": electorate,
-        "core.neighbour": neighbour(mesh),
         "core.urban_cluster_district": centres,
-        "core.urban_cluster": clusters,
+        "core.urban_cluster": urban_cluster(centres),
         "core.district_houses": houses,
         "core.district_collection": collection,
-        "core.district_measure": measures,
-    }, known
+        "core.district_measure": measured,
+    }, known_figures(wide, core["core.municipality"], places, centres)
 
 
 def areas_and_figures(
@@ -153,6 +165,13 @@ def areas_and_figures(
         "core.area_district": members,
         "core.area_measure": area_measure(figures, members, core["core.district_measure"], certified, simulated),
     }
+
+
+def _of_state(rows: pl.LazyFrame, code: str, scope: Scope) -> pl.LazyFrame:
+    """The rows whose code is of the state. As a range: Parquet tells of each block from where to where its codes go,
+    so that those of other states are not read.
+    """
+    return rows.filter(pl.col(code) >= scope.state_code, pl.col(code) < str(int(scope.state_code) + 1))
 
 
 def _gross(revenue: pl.DataFrame) -> Decimal | None:

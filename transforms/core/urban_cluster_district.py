@@ -86,8 +86,9 @@ def urban_cluster_district(
     Districts given only. Without sectors there are no rows: what is urban is not known.
     """
     of_state = districts.lazy().select("district_code")
-    counted = sectors.join(of_state, on="district_code", how="semi")
-    urban = _urban(counted, houses)
+    kept = sectors.select("sector_code", "district_code", "situation_code", "private_dwellings")
+    counted, told = pl.collect_all([kept.join(of_state, on="district_code", how="semi"), houses])
+    urban = _urban(counted, told)
     of_sector = (
         addresses.group_by("sector_code")
         .agg(pl.col("houses").sum().alias("listed"))
@@ -103,7 +104,7 @@ def urban_cluster_district(
         .collect()
     )
     listed = urban.join(of_sector.join(placed, on="sector_code", how="semi"), on="district_code", how="semi")
-    adrift = _adrift(of_sector, placed, listed, counted.select("sector_code").collect())
+    adrift = _adrift(of_sector, placed, listed, counted)
     parts = [_by_address(of_sector, placed, listed, adrift)]
     rest = urban.join(listed, on="sector_code", how="anti")
     mesh = sector_mesh.join(rest.lazy(), on="sector_code", how="semi").sort("sector_code").collect()
@@ -114,7 +115,7 @@ def urban_cluster_district(
     return TABLE.conform(pl.concat(parts, how="diagonal_relaxed"))
 
 
-def _urban(sectors: pl.LazyFrame, houses: pl.LazyFrame) -> pl.DataFrame:
+def _urban(sectors: pl.DataFrame, houses: pl.DataFrame) -> pl.DataFrame:
     """Sectors of towns and villages: known (occupied houses; null where nothing is told) and dwellings."""
     kinds = ("houses", "village_houses")
     told = pl.any_horizontal(pl.col(kinds).is_not_null())
@@ -128,7 +129,6 @@ def _urban(sectors: pl.LazyFrame, houses: pl.LazyFrame) -> pl.DataFrame:
             pl.col("private_dwellings").alias("dwellings"),
         )
         .sort("sector_code")
-        .collect()
     )
 
 

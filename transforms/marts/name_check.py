@@ -32,18 +32,16 @@ TABLE = Table(
     may_be_empty=True,
 )
 _PARTICLES = r"\b(d|de|do|da|dos|das|e|del|la)\b"
-# Spellings that sound alike, in this order: what is on the left is heard as what is on the right.
-_SOUNDS = (("ph", "f"), ("th", "t"), ("ch", "x"), ("y", "i"), ("w", "v"), ("k", "c"), ("z", "s"), ("h", ""), (" ", ""))
+# Spellings that sound alike: what is on the left is heard as what is on the right.
+_SOUNDS = {"ph": "f", "th": "t", "ch": "x", "y": "i", "w": "v", "k": "c", "z": "s", "h": "", " ": ""}
 
 
 def name_check(area: pl.DataFrame, area_district: pl.DataFrame, census: pl.LazyFrame) -> pl.DataFrame:
     """`census`: staging.ibge_census_districts__district, which has the whole country."""
-    taken = _names(census).with_columns(_key("name"), _sound("name"))
-    asked = area.select("area_id", "area_name").with_columns(_key("area_name"), _sound("area_name"))
-    same = asked.join(taken, on="key").with_columns(pl.lit(SAME).alias("likeness"))
-    near = (
-        asked.join(taken, on="sound").filter(pl.col("key") != pl.col("key_right")).with_columns(likeness=pl.lit(NEAR))
-    )
+    taken = _names(census).with_columns(_sound())
+    asked = area.select("area_id", "area_name", key=comparable(pl.col("area_name"))).with_columns(_sound())
+    same = asked.join(taken, on="key").with_columns(likeness=pl.lit(SAME))
+    near = asked.join(taken, on="sound").filter(pl.col("key") != pl.col("key_right")).with_columns(likeness=pl.lit(NEAR))
     found = pl.concat([same.select(TABLE.names), near.select(TABLE.names)])
     return TABLE.conform(
         found.join(area_district, left_on=["area_id", "code"], right_on=["area_id", "district_code"], how="anti")
@@ -51,6 +49,7 @@ def name_check(area: pl.DataFrame, area_district: pl.DataFrame, census: pl.LazyF
 
 
 def _names(census: pl.LazyFrame) -> pl.DataFrame:
+    """What has a name in the country: code, name, kind, municipality_name, uf, and the name's `key`."""
     districts = census.select("district_code", "district_name", "municipality_code", "municipality_name").collect()
     municipalities = districts.select(
         pl.col("municipality_code").alias("code"),
@@ -58,25 +57,21 @@ def _names(census: pl.LazyFrame) -> pl.DataFrame:
         pl.lit("município").alias("kind"),
         "municipality_name",
     ).unique()
-    named_apart = comparable(pl.col("district_name")) != comparable(pl.col("municipality_name"))
-    others = districts.filter(named_apart).select(
+    municipalities = municipalities.with_columns(key=comparable(pl.col("name")))
+    others = districts.select(
         pl.col("district_code").alias("code"),
         pl.col("district_name").alias("name"),
         pl.lit("district").alias("kind"),
         "municipality_name",
+        key=comparable(pl.col("district_name")),
     )
+    # One that bears the name of its município is no other.
+    others = others.join(municipalities, on=["municipality_name", "key"], how="anti")
     uf = pl.col("code").str.head(2).replace_strict(UF_OF_CODE, return_dtype=pl.String)
     return pl.concat([municipalities, others]).with_columns(uf.alias("uf")).sort("code")
 
 
-def _key(name: str) -> pl.Expr:
-    return comparable(pl.col(name)).alias("key")
-
-
-def _sound(name: str) -> pl.Expr:
-    heard = comparable(pl.col(name)).str.replace_all(_PARTICLES, "")
-    for spelling, sound in _SOUNDS:
-        heard = heard.str.replace_all(spelling, sound, literal=True)
-    for letter in "bcdfglmnprst":
-        heard = heard.str.replace_all(letter * 2, letter, literal=True)
-    return heard.alias("sound")
+def _sound() -> pl.Expr:
+    """How the `key` of a name is heard."""
+    heard = pl.col("key").str.replace_all(_PARTICLES, "").str.replace_many(_SOUNDS, leftmost=True)
+    return heard.str.replace_many({letter * 2: letter for letter in "bcdfglmnprst"}).alias("sound")

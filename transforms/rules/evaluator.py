@@ -11,6 +11,7 @@ estimate; state tax revenue: its variants) and the verdicts are then combined: a
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm
 
 import polars as pl
@@ -246,15 +247,20 @@ def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference
 
     Lazy: who wants some of these columns only, of thousands of sets, does not pay for the others.
     """
+    verdicts, status, shown = _asked(requirement, reference)
+    return units.lazy().with_columns(verdicts).with_columns(status).select(*keys, *shown)
+
+
+@lru_cache(maxsize=64)  # to write the question takes longer than to ask it of a state's areas
+def _asked(requirement: Requirement, reference: Reference) -> tuple[tuple[pl.Expr, ...], pl.Expr, tuple[pl.Expr, ...]]:
+    """The columns of a verdict, in three steps: `_on_<basis>`; `_status`, of these; and all that is shown."""
     what, bases = judged_on(requirement, reference)
     known = requirement.measure in SCALE
     figures = figure_columns(requirement.measure) if known else (pl.lit(None, dtype=pl.Int64),) * 3
     verdicts = [pl.col(f"_on_{basis.name}") for basis in bases] or [pl.lit(None, dtype=pl.String)]
     least, most = pl.min_horizontal(verdicts), pl.max_horizontal(verdicts)
     status = pl.when(least == most).then(least).otherwise(pl.lit(UNDETERMINED))
-    judged = units.lazy().with_columns(basis.status.alias(f"_on_{basis.name}") for basis in bases)
-    return judged.with_columns(status.alias("_status")).select(
-        *keys,
+    shown = (
         pl.lit(requirement.name).alias("requirement"),
         *(
             exact(figure, SCALE.get(requirement.measure, 1)).alias(end)
@@ -271,3 +277,4 @@ def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference
         _first_present(bases, lambda basis: basis.by_value, pl.Boolean()).alias("by_value"),
         _reason(requirement, what, bases, pl.col("_status"), reference).alias("reason"),
     )
+    return tuple(basis.status.alias(f"_on_{basis.name}") for basis in bases), status.alias("_status"), shown

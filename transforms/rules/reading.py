@@ -6,7 +6,7 @@ Thresholds are decimal strings read as exact fractions. Nothing outside a TOML f
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from typing import Any, Literal, NoReturn, get_args
@@ -36,7 +36,7 @@ class Arm:
     measure: str
     comparison: Comparison
     threshold: Fraction | None
-    by_region: Mapping[str, Fraction] | None = None
+    by_region: Mapping[str, Fraction] | None = field(default=None, hash=False)
     of: str = ""
 
     @property

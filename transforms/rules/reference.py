@@ -24,9 +24,9 @@ class Reference:
     """
 
     region: str
-    population: Mapping[str, int] = field(default_factory=dict)
-    tax_revenue: Mapping[str, int] = field(default_factory=dict)
-    means: Mapping[tuple[str, Fraction], Limits] = field(default_factory=dict)
+    population: Mapping[str, int] = field(default_factory=dict, hash=False)
+    tax_revenue: Mapping[str, int] = field(default_factory=dict, hash=False)
+    means: Mapping[tuple[str, Fraction], Limits] = field(default_factory=dict, hash=False)
     no_tax_revenue: str = ""
 
     def limits(self, arm: Arm, basis: str) -> Limits:
