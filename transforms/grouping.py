@@ -1,20 +1,23 @@
 """The search for groups of districts: every contiguous set up to a size, judged as an area would be, size by size.
 
-What is left out cannot come to anything, so nothing is missed: sets in which a smaller one is already surely
-viable; sets whose origin has surely lost what taking more cannot give back; sets that would fail even with the
-most that their neighbourhood can add. Everything is sorted: the same state gives the same groups.
+What is left out cannot come to anything, so nothing is missed. A set comes to its end that is surely viable, whose
+origin has surely lost what taking more cannot give back, or that even with the most that its neighbourhood can add
+would be no surer than it is or than a set inside it: none that contains it is tried. Everything is sorted: the same
+state gives the same groups.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from transforms.columns import ENDS, MEASURES_OF
 from transforms.core.figures import FIGURES, DistrictFigures, figures
 from transforms.core.remainder import KEYS, after
-from transforms.marts.origin_result import origin_result, standing
+from transforms.marts.origin_result import origin_verdicts, standing
 from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, evaluate
 from transforms.rules.reading import ORIGIN, Requirement, RuleSet
 from transforms.rules.reference import Reference
@@ -26,6 +29,10 @@ _UNKNOWN = 1 << 50  # stands for a figure without a limit
 _TELLING = {f"_no_{name}": pl.col(name).is_null() for name in MEASURES_OF["population"]} | {
     "_apart": ~pl.col("clustered").fill_null(False)
 }
+_REACHED = (*_TELLING, *FIGURES)  # the columns of what is within so many steps
+
+Sets: TypeAlias = NDArray[np.int64]  # a row per set: where its districts stand in Ground.free, ascending
+Grades: TypeAlias = NDArray[np.int64]  # how sure each set is
 
 
 # How sure a requirement is, from its `status` and `by_value`.
@@ -37,20 +44,21 @@ _SURE = (
     .when("by_value")
     .then(LIKELY)
     .otherwise(POSSIBLE)
+    .cast(pl.Int64)
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What is searched: districts that may leave (`free`: district_code, municipality_code), which are neighbours
-    (`beside`: district_code, neighbour_code, both ways), and what they are judged by (`origin`: FIGURES before).
+    """What is searched: districts that may leave (`free`: district_code, municipality_code; sorted), which are
+    neighbours (`beside`: district_code, neighbour_code, both ways), and what they are judged by (`origin`: FIGURES
+    before).
     """
 
     rule_set: RuleSet
     free: pl.DataFrame
     beside: pl.DataFrame
     origin: pl.DataFrame
-    municipality: pl.DataFrame
     known: DistrictFigures
     reference: Reference
 
@@ -61,93 +69,112 @@ def viable_sets(ground: Ground, largest: int, most: int) -> tuple[pl.DataFrame, 
 
     `sure`: CERTAIN, LIKELY or POSSIBLE. Listed are those in which no smaller set is as sure. Single districts too.
     """
-    sets = ground.free.select(pl.concat_list("district_code").alias("codes")).sort("codes")
-    best: dict[frozenset[str], int] = {}
+    sets, inside = np.arange(ground.free.height)[:, None], np.full(ground.free.height, FAILS)
+    best: dict[frozenset[int], int] = {}
     found, complete = [], True
-    hops = _hops(ground, largest)
+    beside = _places(ground)
+    hops = _hops(ground, beside, largest)
     for size in range(1, largest + 1):
-        judged = _judged(sets, ground)
-        listed = [row["codes"] for row in _minimal(judged, best)]
-        found.append(judged.filter(pl.col("codes").list.join("|").is_in(["|".join(codes) for codes in listed])))
-        going = judged.filter((pl.col("sure") < CERTAIN) & ~pl.col("lost"))
-        if size == largest or going.is_empty():
+        judged = _judged(sets, inside if size == largest else None, ground)
+        sure = judged["sure"].to_numpy()
+        listed = _minimal(sets, sure, inside, best)
+        codes = ground.free["district_code"].gather(sets[listed].ravel()).reshape((-1, size)).arr.to_list()
+        found.append(judged.filter(listed).with_columns(codes.alias("codes")))
+        if size == largest:
             break
-        going = going.filter(_hoped(going, largest - size, hops, ground) > going["sure"])
-        sets = _grown(going, ground.beside)
-        if sets.height > most:
-            sets, complete = _most_populous(sets, most, ground.known), False
+        surest = np.maximum(sure, inside)
+        going = (surest < CERTAIN) & ~judged["lost"].to_numpy()
+        going[going] = _hoped(sets[going], judged.filter(going), largest - size, hops, ground) > surest[going]
+        sets, inside = _grown(sets[going], surest[going], sets[~going], beside)
+        if not len(sets):
+            break
+        if len(sets) > most:
+            chosen = _most_populous(sets, most, ground)
+            sets, inside, complete = sets[chosen], inside[chosen], False
     return pl.concat(found).drop("lost", *FIGURES), complete
 
 
-def _minimal(judged: pl.DataFrame, best: dict[frozenset[str], int]) -> Iterator[dict[str, list[str]]]:
-    """Viable sets surer than every smaller set in them; remembered in `best` for the larger ones to come."""
-    for row in judged.filter(pl.col("sure") > FAILS).sort("codes").iter_rows(named=True):
-        codes = row["codes"]
-        inner = (frozenset(part) for size in range(1, len(codes)) for part in combinations(codes, size))
-        if all(best.get(part, FAILS) < row["sure"] for part in inner):
-            best[frozenset(codes)] = row["sure"]
-            yield row
+def _minimal(sets: Sets, sure: Grades, inside: Grades, best: dict[frozenset[int], int]) -> NDArray[np.bool]:
+    """Which are surer than every smaller set in them; remembered in `best` for the larger ones to come.
+
+    `inside` is as sure as the surest smaller set that the search came by: most need no other look.
+    """
+    surer: NDArray[np.bool] = sure > inside
+    for row in np.flatnonzero(surer):
+        places, own = sets[row].tolist(), int(sure[row])
+        inner = (frozenset(part) for size in range(1, len(places)) for part in combinations(places, size))
+        surer[row] = all(best.get(part, FAILS) < own for part in inner)
+        if surer[row]:
+            best[frozenset(places)] = own
+    return surer
 
 
-def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.with_row_index("area_id").with_columns(pl.col("area_id").cast(pl.Int64))
-
-
-def _members(sets: pl.DataFrame) -> pl.DataFrame:
-    """area_id (a number), district_code, municipality_code."""
-    numbered = _numbered(sets.select("codes"))
-    long = numbered.explode("codes").rename({"codes": "district_code"})
-    return long.with_columns(pl.col("district_code").str.head(7).alias("municipality_code"))
-
-
-def _judged(sets: pl.DataFrame, ground: Ground) -> pl.DataFrame:
-    """`codes`, FIGURES, `sure`, `open` (requirements undetermined), `smallest_margin`, `population`, `lost`."""
-    members = _members(sets)
-    wide = figures(members, ["area_id"], ground.known).sort("area_id")
-    verdicts = [evaluate(each, wide, ground.reference, ["area_id"]) for each in ground.rule_set.requirements]
-    rows = pl.concat(
-        each.select("area_id", "requirement", "margin", "status", "by_value") for each in verdicts
-    ).collect()
-    margin = rows.group_by("area_id").agg(pl.col("margin").min().alias("smallest_margin"))
-    viable = _sure(rows).filter(pl.col("sure") > FAILS).select("area_id")
-    origins = _origins(members.join(viable, on="area_id", how="semi"), ground)
-    lost = origins.filter(pl.col("lost")).select("area_id").unique().with_columns(lost=pl.lit(True))
-    all_rows = pl.concat([rows.drop("margin"), origins.drop("lost")])
-    open_ = pl.col("status") == UNDETERMINED
-    opens = (
-        all_rows.filter(open_)
-        .group_by("area_id")
-        .agg(pl.col("requirement").unique().sort().str.join("|").alias("open"))
+def _places(ground: Ground) -> pl.DataFrame:
+    """`beside` as places in `free`: place, other."""
+    place = pl.lit(ground.free["district_code"]).search_sorted
+    return ground.beside.select(
+        place(pl.col(code)).cast(pl.Int64).alias(name)
+        for name, code in (("place", "district_code"), ("other", "neighbour_code"))
     )
-    judged = wide.with_columns(sets["codes"], pl.coalesce(MEASURES_OF["population"]).alias("population"))
-    for other in (_sure(all_rows), margin, opens, lost):
-        judged = judged.join(other, on="area_id", how="left", validate="1:1", maintain_order="left")
-    return judged.drop("area_id").with_columns(pl.col("lost").fill_null(False))
 
 
-def _sure(rows: pl.DataFrame) -> pl.DataFrame:
-    """area_id, sure: as sure as its least sure requirement."""
-    return rows.group_by("area_id").agg(_SURE.min().alias("sure"))
+def _members(sets: Sets, ground: Ground) -> pl.DataFrame:
+    """area_id (the number of the set), district_code, municipality_code."""
+    number = pl.Series("area_id", np.repeat(np.arange(len(sets)), sets.shape[1]))
+    return ground.free[sets.ravel()].with_columns(number)
+
+
+def _judged(sets: Sets, inside: Grades | None, ground: Ground) -> pl.DataFrame:
+    """FIGURES, `population`, `sure`, `open` (requirements undetermined), `smallest_margin`, `lost`; a row per set.
+
+    With `inside`, none grows any more, and origins are asked only of those that without them are surer than that.
+    """
+    members = _members(sets, ground)
+    wide = figures(members, ["area_id"], ground.known).sort("area_id")
+    verdicts = [
+        evaluate(each, wide, ground.reference, []).select(
+            _SURE.alias(f"sure_{each.name}"),
+            (pl.col("status") == UNDETERMINED).alias(f"open_{each.name}"),
+            pl.col("margin").alias(f"margin_{each.name}"),
+        )
+        for each in ground.rule_set.requirements
+    ]
+    own = pl.concat([wide, *pl.collect_all(verdicts, engine="in-memory")], how="horizontal")
+    asked = own.filter(pl.min_horizontal("^sure_.*$") > (FAILS if inside is None else pl.Series(inside)))
+    origins = _origins(members.join(asked, on="area_id", how="semi"), ground)
+    whole = own.join(origins, on="area_id", how="left", validate="1:1", maintain_order="left")
+    names = sorted([ORIGIN, *(each.name for each in ground.rule_set.requirements)])
+    open_ = [pl.when(f"open_{name}").then(pl.lit(name)) for name in names]
+    return whole.select(
+        *FIGURES,
+        pl.coalesce(MEASURES_OF["population"]).alias("population"),
+        pl.min_horizontal("^sure_.*$").alias("sure"),
+        pl.concat_str(open_, separator="|", ignore_nulls=True).replace("", None).alias("open"),
+        pl.min_horizontal("^margin_.*$").alias("smallest_margin"),
+        pl.col("lost").fill_null(value=False),
+    )
 
 
 def _origins(members: pl.DataFrame, ground: Ground) -> pl.DataFrame:
-    """One row per set, origin and requirement: area_id, requirement (`origin`), status, by_value, lost (for good)."""
-    schema = {"area_id": pl.Int64, "requirement": pl.String, "status": pl.String, "by_value": pl.Boolean}
+    """What their origins come to, by set: area_id, sure_origin, open_origin, lost (for good)."""
+    schema = {"area_id": pl.Int64, f"sure_{ORIGIN}": pl.Int64, f"open_{ORIGIN}": pl.Boolean, "lost": pl.Boolean}
     rule = ground.rule_set.origin
     if rule is None or members.is_empty():
-        return pl.DataFrame(schema=schema | {"lost": pl.Boolean})
+        return pl.DataFrame(schema=schema)
     taken = figures(members, KEYS, ground.known)
     rest = after(taken, members, ground.origin, ground.known)
-    rows = origin_result(ground.rule_set, ground.origin, rest, ground.municipality, ground.reference)
-    status = standing(rule.reading).fill_null(MET)
     for_good = [name for name in rule.requirements if not _can_recover(ground.rule_set.requirement(name))]
-    return rows.select(
-        "area_id",
-        pl.lit(ORIGIN).alias("requirement"),
-        status.alias("status"),
-        pl.col("after_by_value").alias("by_value"),
-        ((status == NOT_MET) & pl.col("requirement").is_in(for_good)).alias("lost"),
+    status = pl.col("status")
+    lost = (status == NOT_MET) & pl.col("requirement").is_in(for_good)
+    rows = origin_verdicts(ground.rule_set, ground.origin, rest, ground.reference).select(
+        "area_id", "requirement", standing(rule.reading).fill_null(MET).alias("status"), by_value="after_by_value"
     )
+    found = rows.group_by("area_id").agg(
+        _SURE.min().alias(f"sure_{ORIGIN}"),
+        (status == UNDETERMINED).any().alias(f"open_{ORIGIN}"),
+        lost.any().alias("lost"),
+    )
+    return found.collect(engine="in-memory")
 
 
 def _can_recover(requirement: Requirement) -> bool:
@@ -155,22 +182,23 @@ def _can_recover(requirement: Requirement) -> bool:
     return any(arm.comparison == "share_of_own" for arm in requirement.arms)
 
 
-def _hops(ground: Ground, largest: int) -> list[pl.DataFrame]:
-    """By number of steps: the most that any district within so many of each one can add to each of FIGURES."""
+def _hops(ground: Ground, beside: pl.DataFrame, largest: int) -> list[Sets]:
+    """By number of steps: the most that any district within so many of each one can add. Rows as `free`, _REACHED."""
     ends = {end: f"urban_houses_{end}" for end in ENDS}
     crossing = ground.known.crossings.group_by("district_code").agg(pl.col(ENDS).max()).rename(ends)
     own = (
-        ground.known.districts.join(ground.free.select("district_code"), on="district_code", how="semi")
-        .join(crossing, on="district_code", how="left", validate="1:1", suffix="_crossing")
+        ground.free.select("district_code")
+        .join(ground.known.districts, on="district_code", validate="1:1", maintain_order="left")
+        .join(crossing, on="district_code", how="left", validate="1:1", maintain_order="left", suffix="_crossing")
         .with_columns(pl.max_horizontal(name, f"{name}_crossing").alias(name) for name in ends.values())
         .with_columns(tells.alias(name) for name, tells in _TELLING.items())
-        .select("district_code", *_TELLING, *(pl.col(name).fill_null(_unknown(name)) for name in FIGURES))
+        .select(*_TELLING, *(pl.col(name).fill_null(_unknown(name)) for name in FIGURES))
     )
-    reach = [own]
+    reach = [own.cast(pl.Int64).to_numpy()]
     for _ in range(largest):
-        near = ground.beside.join(reach[-1].rename({"district_code": "neighbour_code"}), on="neighbour_code")
-        both = pl.concat([reach[-1], near.select(reach[-1].columns)])
-        reach.append(both.group_by("district_code").agg(pl.col(*_TELLING, *FIGURES).max()))
+        further = reach[-1].copy()
+        np.maximum.at(further, beside["place"].to_numpy(), reach[-1][beside["other"].to_numpy()])
+        reach.append(further)
     return reach
 
 
@@ -179,22 +207,20 @@ def _unknown(figure: str) -> int:
     return 0 if figure.endswith("_low") else _UNKNOWN
 
 
-def _hoped(going: pl.DataFrame, more: int, hops: list[pl.DataFrame], ground: Ground) -> pl.Series:
+def _hoped(sets: Sets, going: pl.DataFrame, more: int, hops: list[Sets], ground: Ground) -> Grades:
     """How sure the sets would be at most if each of `more` districts added the most that the neighbourhood has: one
     that is as sure already cannot grow into one that counts.
 
     Adding people helps where they are counted and harms where a share of them is asked: both ways are tried, and that
     they are not known any more where somebody near has no count.
     """
-    members = _members(going)
-    near, here = (members.join(hops[far], on="district_code", validate="m:1").group_by("area_id") for far in (more, 0))
-    most = near.agg(pl.col(*_TELLING, *FIGURES).max()).join(
-        here.agg(_centres=pl.col("urban_houses_high").sum()), on="area_id", validate="1:1"
+    near = np.maximum.reduce([hops[more][places] for places in sets.T])
+    most = pl.DataFrame(near, schema=[*_TELLING, *(f"{name}_more" for name in FIGURES)], orient="row")
+    centres = pl.Series(hops[0][:, _REACHED.index("urban_houses_high")][sets].sum(axis=1))
+    units = pl.concat([going.select(FIGURES), most], how="horizontal").with_columns(
+        pl.col(*_TELLING).cast(pl.Boolean),
+        pl.when(pl.Series(most["_apart"] > 0)).then(centres).otherwise("urban_houses_high").alias("urban_houses_high"),
     )
-    units = _numbered(going.select(FIGURES)).join(
-        most, on="area_id", suffix="_more", validate="1:1", maintain_order="left"
-    )
-    units = units.with_columns(urban_houses_high=pl.when("_apart").then("_centres").otherwise("urban_houses_high"))
     own = {name: pl.col(name).fill_null(0) if name.endswith("_low") else pl.col(name) for name in FIGURES}
     added = {name: (own[name] + pl.col(f"{name}_more") * more).alias(name) for name in FIGURES}
     fuller = units.with_columns(added.values())
@@ -205,31 +231,37 @@ def _hoped(going: pl.DataFrame, more: int, hops: list[pl.DataFrame], ground: Gro
         for count in range(1, len(lacking) + 1)
         for names in combinations(lacking, count)
     ]
-    sure = [
-        pl.max_horizontal(
-            evaluate(requirement, frame, ground.reference, []).select(_SURE).collect().to_series()
-            for frame in (fuller, denser, *vaguer)
-        )
-        for requirement in ground.rule_set.requirements
-    ]
-    return units.select(pl.min_horizontal(sure)).to_series()
+    ways = pl.concat([fuller, denser, *vaguer])
+    asked = [evaluate(each, ways, ground.reference, []).select(_SURE) for each in ground.rule_set.requirements]
+    sure = [each.to_series().to_numpy() for each in pl.collect_all(asked, engine="in-memory")]
+    at_most: Grades = np.min([each.reshape(2 + len(vaguer), len(sets)).max(axis=0) for each in sure], axis=0)
+    return at_most
 
 
-def _grown(sets: pl.DataFrame, beside: pl.DataFrame) -> pl.DataFrame:
-    """Every set of one neighbour more, once: `codes`, sorted."""
-    members = _members(sets)
-    wider = members.join(beside, on="district_code").select("area_id", pl.col("neighbour_code").alias("district_code"))
-    wider = wider.unique().join(members, on=["area_id", "district_code"], how="anti")
-    numbered = _numbered(sets.select("codes"))
-    codes = pl.concat_list("codes", pl.concat_list("district_code")).list.sort()
-    grown = wider.join(numbered, on="area_id", validate="m:1").select(codes.list.join("|").alias("codes")).unique()
-    return grown.sort("codes").select(pl.col("codes").str.split("|"))
+def _grown(going: Sets, surest: Grades, ended: Sets, beside: pl.DataFrame) -> tuple[Sets, Grades]:
+    """Every set of one neighbour more, once and sorted, with none inside that has `ended`; and the grade of the surest
+    of those it grew from.
+    """
+    wider, blocked = _wider(going, beside), _wider(ended, beside)
+    places = [name for name in wider.columns if name != "grew"]
+    graded = wider.with_columns(pl.Series("inside", surest[wider["grew"]]))
+    grown = graded.group_by(places).agg(pl.col("inside").max()).join(blocked, on=places, how="anti").sort(places)
+    return grown.select(places).to_numpy(), grown["inside"].to_numpy()
 
 
-def _most_populous(sets: pl.DataFrame, most: int, known: DistrictFigures) -> pl.DataFrame:
-    people = known.districts.select("district_code", pl.coalesce(MEASURES_OF["population"]).alias("people"))
-    total = (
-        _members(sets).join(people, on="district_code", validate="m:1").group_by("area_id").agg(pl.col("people").sum())
-    )
-    chosen = total.sort("people", "area_id", descending=[True, False]).head(most)["area_id"].sort()
-    return sets[chosen]
+def _wider(sets: Sets, beside: pl.DataFrame) -> pl.DataFrame:
+    """Each set with each of its neighbours: the places in order, a column each, and the number of the set that grew."""
+    member = pl.DataFrame({"grew": np.repeat(np.arange(len(sets)), sets.shape[1]), "place": sets.ravel()})
+    grew, _, other = member.join(beside, on="place").get_columns()
+    places = np.sort(np.column_stack([sets[grew], other]), axis=1)
+    is_new = pl.Series((np.diff(places, axis=1) > 0).all(axis=1))
+    wider = pl.DataFrame(places, schema=[f"place_{n}" for n in range(sets.shape[1] + 1)], orient="row")
+    return wider.with_columns(grew).filter(is_new)
+
+
+def _most_populous(sets: Sets, most: int, ground: Ground) -> Sets:
+    """Which to go on with, in order."""
+    people = ground.known.districts.select("district_code", pl.coalesce(MEASURES_OF["population"]).alias("people"))
+    own = ground.free.join(people, on="district_code", how="left", validate="1:1", maintain_order="left")["people"]
+    total = own.fill_null(0).to_numpy()[sets].sum(axis=1)
+    return np.sort(np.argsort(-total, kind="stable")[:most])

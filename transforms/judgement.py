@@ -59,7 +59,7 @@ def judge(
 
     refused = requirements.filter(pl.col("status") == "not_met")
     viable = judged.select("area_id").unique().join(refused, on="area_id", how="anti")
-    joint = joint_departures(rule_set, viable, taken, judged, origin, municipalities, known, versus)
+    joint = joint_departures(rule_set, viable, taken, judged, origin, known, versus)
     ranking = eligibility(
         rule_set,
         areas,

@@ -13,7 +13,7 @@ import polars as pl
 
 from transforms.core.figures import FIGURES, DistrictFigures, figures, total
 from transforms.core.remainder import KEYS, after
-from transforms.marts.origin_result import origin_result, standing
+from transforms.marts.origin_result import origin_verdicts, standing
 from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED
 from transforms.rules.reading import Reading, RuleSet
 from transforms.rules.reference import Reference
@@ -39,7 +39,6 @@ def joint_departures(
     taken: pl.DataFrame,
     area_district: pl.DataFrame,
     origin: pl.DataFrame,
-    municipality: pl.DataFrame,
     known: DistrictFigures,
     reference: Reference,
 ) -> list[Joint]:
@@ -64,7 +63,7 @@ def joint_departures(
         pl.col("set_id").alias("area_id"), "municipality_code", "district_code"
     )
     leaving = _together(member.join(taken, on=KEYS, validate="m:1"), members, known)
-    judged = origin_result(rule_set, origin, after(leaving, members, origin, known), municipality, reference)
+    judged = origin_verdicts(rule_set, origin, after(leaving, members, origin, known), reference)
     verdicts = _verdicts(judged, rule_set.origin.reading)
     return [
         Joint(code, frozenset(chosen), verdicts[str(place)], len(pool[code]) <= EXACT_UP_TO)
@@ -95,13 +94,13 @@ def _together(parts: pl.DataFrame, members: pl.DataFrame, known: DistrictFigures
     return summed.join(union, on=KEYS, validate="1:1").with_columns(capped).select(*KEYS, *FIGURES)
 
 
-def _verdicts(judged: pl.DataFrame, reading: Reading) -> dict[str, str]:
+def _verdicts(judged: pl.LazyFrame, reading: Reading) -> dict[str, str]:
     stands = standing(reading)
     lost, open_ = (stands == NOT_MET).any(), (stands == UNDETERMINED).any()
     rows = judged.group_by("area_id").agg(
         pl.when(lost).then(pl.lit(NOT_MET)).when(open_).then(pl.lit(UNDETERMINED)).otherwise(pl.lit(MET))
     )
-    return dict(rows.iter_rows())
+    return dict(rows.collect(engine="in-memory").iter_rows())
 
 
 def same_origin_conflict(joint: Sequence[Joint]) -> pl.DataFrame:

@@ -41,7 +41,9 @@ def name_check(area: pl.DataFrame, area_district: pl.DataFrame, census: pl.LazyF
     taken = _names(census).with_columns(_sound())
     asked = area.select("area_id", "area_name", key=comparable(pl.col("area_name"))).with_columns(_sound())
     same = asked.join(taken, on="key").with_columns(likeness=pl.lit(SAME))
-    near = asked.join(taken, on="sound").filter(pl.col("key") != pl.col("key_right")).with_columns(likeness=pl.lit(NEAR))
+    near = (
+        asked.join(taken, on="sound").filter(pl.col("key") != pl.col("key_right")).with_columns(likeness=pl.lit(NEAR))
+    )
     found = pl.concat([same.select(TABLE.names), near.select(TABLE.names)])
     return TABLE.conform(
         found.join(area_district, left_on=["area_id", "code"], right_on=["area_id", "district_code"], how="anti")

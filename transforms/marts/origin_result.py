@@ -62,10 +62,20 @@ def origin_result(
 
     `before`: FIGURES by municipality_code; `after`: FIGURES by area_id and municipality_code (core.remainder).
     """
-    names = [*TABLE.names, *_MORE]
-    wanted = rule_set.origin.requirements if rule_set.origin is not None else ()
+    if rule_set.origin is None:
+        return pl.DataFrame(schema=TABLE.schema | _MORE)
+    names = municipality.lazy().select("municipality_code", "municipality_name")
+    named = origin_verdicts(rule_set, before, after, reference).join(
+        names, on="municipality_code", how="left", validate="m:1"
+    )
+    shown = named.select(pl.lit(rule_set.id).alias("rule_set"), *TABLE.names[1:], *_MORE)
+    return shown.sort(TABLE.key).collect(engine="in-memory")
+
+
+def origin_verdicts(rule_set: RuleSet, before: pl.DataFrame, after: pl.DataFrame, reference: Reference) -> pl.LazyFrame:
+    """The same without the names of rule set and município, in no order. The rule set has an origin rule."""
     found = []
-    for requirement in (rule_set.requirement(name) for name in wanted):
+    for requirement in map(rule_set.requirement, rule_set.origin.requirements if rule_set.origin else ()):
         had = evaluate(requirement, before, reference, ["municipality_code"]).select(
             "municipality_code",
             pl.col("status").alias("before_status"),
@@ -79,15 +89,7 @@ def origin_result(
                 _verdict(pl.col("before_status"), pl.col("after_status")).alias("verdict")
             )
         )
-    if not found:
-        return pl.DataFrame(schema=TABLE.schema | _MORE)
-    named = pl.concat(found).join(
-        municipality.lazy().select("municipality_code", "municipality_name"),
-        on="municipality_code",
-        how="left",
-        validate="m:1",
-    )
-    return named.with_columns(pl.lit(rule_set.id).alias("rule_set")).select(names).sort(TABLE.key).collect()
+    return pl.concat(found)
 
 
 def _verdict(before: pl.Expr, after: pl.Expr) -> pl.Expr:

@@ -93,9 +93,10 @@ def viable_group(
     """Among the districts that may leave, by core.neighbour where it has rows, else within each município."""
     district, municipality = core["core.district"], core["core.municipality"]
     free = district.filter(pl.col("refusal").is_null()).select("district_code", "municipality_code")
+    free = free.sort("district_code")
     beside, contiguity = neighbours(free, core["core.neighbour"])
     origin = before(municipality, known)
-    ground = Ground(rule_set, free, beside, origin, municipality, known, reference)
+    ground = Ground(rule_set, free, beside, origin, known, reference)
     found, complete = viable_sets(ground, largest, most)
     rows = ranked(_named(found.filter(pl.col("codes").list.len() > 1), district))
     return TABLE.conform(
