@@ -8,7 +8,7 @@ import polars as pl
 import shapely
 from numpy.typing import NDArray
 
-from transforms import geometry
+from transforms import borders, geometry
 
 SIZE = 2400  # units along the longer side
 DETAIL = 1000  # what is smaller than this part of the longer side is not drawn
@@ -71,22 +71,14 @@ def _line(points: NDArray[np.float64]) -> str:
 
 def _borders(shapes: NDArray[Any], municipality: pl.Series) -> str:
     """Segments that do not run between two districts of one município, joined into lines."""
-    rings, ring = shapely.get_parts(shapely.boundary(shapes), return_index=True)
-    points, line = shapely.get_coordinates(rings, return_index=True)
-    follows = line[1:] == line[:-1]
-    one, other = points[:-1][follows], points[1:][follows]
-    turned = (one[:, 0] > other[:, 0]) | ((one[:, 0] == other[:, 0]) & (one[:, 1] > other[:, 1]))
-    one[turned], other[turned] = other[turned], one[turned].copy()
-    segments = pl.DataFrame(np.hstack([one, other]), schema=["x1", "y1", "x2", "y2"]).with_columns(
-        municipality.gather(ring[line[:-1][follows]]).alias("municipality")
-    )
+    segments = borders.lines(shapes)
     between = (
-        segments.filter((pl.col("x1") != pl.col("x2")) | (pl.col("y1") != pl.col("y2")))
-        .group_by("x1", "y1", "x2", "y2", maintain_order=True)
+        segments.with_columns(municipality=municipality.gather(segments["polygon"]))
+        .group_by(borders.ENDS, maintain_order=True)
         .agg(pl.len().alias("sides"), pl.col("municipality").n_unique().alias("owners"))
         .filter((pl.col("sides") == 1) | (pl.col("owners") > 1))
     )
-    pairs = between.select("x1", "y1", "x2", "y2").to_numpy().reshape(-1, 2, 2)
+    pairs = between.select(borders.ENDS).to_numpy().reshape(-1, 2, 2)
     lines: Any = shapely.linestrings(pairs)
     merged = shapely.line_merge(shapely.multilinestrings(lines))
     return "".join(_line(shapely.get_coordinates(part)) for part in shapely.get_parts(merged))
