@@ -194,14 +194,15 @@ def publish_together(
         for uf, error in errors.items()
     )
     content, left_out = assembly.together(folders, tables())
+    snapshots, through = assembly.sources(folders)
     making = releasing.Making(
         this,
         list(sources().values()),
-        assembly.snapshots(folders),
+        snapshots,
         fingerprint,
         content,
         left_out,
         states=states,
-        through=assembly.published_through(folders),
+        through=through,
     )
     return releasing.seal(making)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from warehouse.export.page.atlas import Map
 
 Tables = dict[str, tuple[Table, pl.DataFrame | pl.LazyFrame]]
+ABOUT_ITSELF = (*meta.TABLES, report.CHECK_RESULT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +91,17 @@ def seal(making: Making) -> Outcome:
     """Everything from the tables of a release to readers."""
     this, predecessor = making.run, making.predecessor
     with publish.building(this.data, now=this.now) as folder:
+        making = replace(making, content=write_copies(making, folder))
         asked = findings(making, folder / DATABASE)
         fresh = meta.SOURCE_FRESHNESS.frame(freshness(this.store, making.sources, this.now, making.uf, making.through))
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="copies") as pool:
-            copies = pool.submit(write_copies, making, folder)  # while the judge judges; if it refuses, for nothing
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="exports") as pool:
+            exports = pool.submit(write_exports, making, folder / release.EXPORT)  # while the judge judges
             results = check(making, folder, fresh, asked)
-            copies.result()
+            exports.result()
         hash_ = release.contents_hash(folder)
         release_id = publish.release_id(this.now, hash_)
         facts = about_itself(making, release_id, results, fresh)
-        build.finish(folder / DATABASE, facts, [*tables().values(), *(table for table, _ in facts.values())])
+        build.fill(folder / DATABASE, facts)
         said = manifest(making, release_id, hash_, results)
         release.write_manifest(folder, said)
         changes = diff.write(folder, this.data / publish.RELEASES / predecessor if predecessor else None)
@@ -111,7 +113,7 @@ def seal(making: Making) -> Outcome:
 def findings(making: Making, database: Path) -> list[build.Finding]:
     """Build the file and ask it the queries of sql/checks. Rows it cannot hold are for the other checks to name."""
     try:
-        build.build(database, making.content)
+        build.build(database, making.content, ABOUT_ITSELF, views.published())
     except EmancipaError as error:
         return build.unbuilt(error)
     return build.findings(database)
@@ -140,14 +142,17 @@ def _frames_of(making: Making) -> dict[str, pl.LazyFrame]:
     return release.frames(making.run.data / publish.RELEASES / making.predecessor)
 
 
-def write_copies(making: Making, folder: Path) -> None:
-    """Parquet of every table; CSVs of the marts, with what describes them."""
-    this, export = making.run, folder / release.EXPORT
-    notice = this.rules[0].rule_set.notice
-    provenance = {"fingerprint": making.fingerprint, "uf": this.scope.uf, "as_of": this.scope.as_of.isoformat()}
-    release.write_parquet(folder, making.content, provenance)
+def write_copies(making: Making, folder: Path) -> build.Tables:
+    """Parquet of every table. Returns the tables conformed: once, for all that is made of them."""
+    scope = making.run.scope
+    provenance = {"fingerprint": making.fingerprint, "uf": scope.uf, "as_of": scope.as_of.isoformat()}
+    return release.write_parquet(folder, making.content, provenance)
+
+
+def write_exports(making: Making, export: Path) -> None:
+    """CSVs of the marts, with what describes them."""
     csv.write(export, making.content)
-    datapackage.write(export, making.content, making.sources, notice)
+    datapackage.write(export, making.content, making.sources, making.run.rules[0].rule_set.notice)
 
 
 def begin_page(frames: Mapping[str, pl.LazyFrame]) -> "Future[Map | None]":
@@ -202,7 +207,7 @@ def about_itself(making: Making, release_id: str, results: pl.DataFrame, fresh: 
 @cache
 def every_table() -> list[Table]:
     """Every table and view of a release: what the dictionary lists."""
-    declared = [*tables().values(), *meta.TABLES, report.CHECK_RESULT]
+    declared = [*tables().values(), *ABOUT_ITSELF]
     return [*declared, *views.declarations(declared)]
 
 

@@ -14,7 +14,7 @@ import pytest
 from transforms.errors import EmancipaError
 from transforms.schema import Column, Kind, Table, Unit
 from warehouse import views
-from warehouse.build import build, findings, finish, sealed
+from warehouse.build import build, fill, findings, sealed
 
 PLACE = Table(
     "core.place",
@@ -36,12 +36,12 @@ SELECT place_code, people, CAST(people / 10 AS DECIMAL(24,5)) AS tens
 FROM core.place
 WHERE people > 10
 """
-ROWS = pl.DataFrame({"place_code": ["09", "01", "05"], "people": [9, None, 50]})
+ROWS = PLACE.conform(pl.DataFrame({"place_code": ["09", "01", "05"], "people": [9, None, 50]}))
 
 
 def built(path: Path, view: str = LARGE_VIEW) -> Path:
-    build(path, {PLACE.name: (PLACE, ROWS)})
-    finish(path, {RUN.name: (RUN, RUN.frame([{"run": "1"}]))}, [PLACE, RUN], [views.read("mart.large", view)])
+    build(path, {PLACE.name: (PLACE, ROWS)}, [RUN], [views.read("mart.large", view)])
+    fill(path, {RUN.name: (RUN, RUN.frame([{"run": "1"}]))})
     return path
 
 

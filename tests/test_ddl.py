@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from transforms.schema import Column, Kind, Table, Unit
-from warehouse.ddl import TYPES, column_comment, create_table, stored
+from warehouse.ddl import TYPES, column_comment, comments, create_table, stored
 
 PLACE = Table(
     name="core.place",
@@ -38,6 +38,7 @@ def database() -> duckdb.DuckDBPyConnection:
 
 def test_types_constraints_and_comments_are_the_declaration(database: duckdb.DuckDBPyConnection) -> None:
     database.execute(create_table(PLACE))
+    database.execute(comments(PLACE))
     columns = database.sql(
         "SELECT column_name, data_type, is_nullable, comment FROM duckdb_columns() WHERE table_name = 'place'"
     ).fetchall()

@@ -10,7 +10,7 @@ from transforms.columns import MUNICIPALITY
 from transforms.schema import Table, Unit
 from transforms.sources import Source
 from warehouse import meta, publish, views
-from warehouse.build import SCHEMAS, build, finish
+from warehouse.build import SCHEMAS, build
 from warehouse.freshness import freshness
 from warehouse.meta import Run
 from warehouse.snapshots import Answer, Attempt, Poll, Store
@@ -103,9 +103,8 @@ def test_how_long_a_source_has_been_failing_is_one_query(tmp_path: Path) -> None
     }
     assert tuple(rows) == meta.TABLES
     path = data / "a.duckdb"
-    build(path, {})
     own = [view for view in views.published() if all(name.startswith("meta.") for name in view.reads)]
-    finish(path, {table.name: (table, frame) for table, frame in rows.items()}, meta.TABLES, own)
+    build(path, {table.name: (table, frame) for table, frame in rows.items()}, of=own)
     with duckdb.connect(str(path), read_only=True) as database:
         assert database.execute(
             "SELECT schema_name FROM duckdb_schemas() WHERE NOT internal ORDER BY 1"

@@ -223,7 +223,7 @@ MOMENTS = (
     "flows.pipeline.screen",
     "warehouse.build.build",
     "expectations.report.write",
-    "warehouse.build.finish",
+    "flows.releasing.about_itself",
     "switch",
     "record",
 )

@@ -13,7 +13,7 @@ from tests.rows import row
 from transforms.catalog import tables
 from transforms.schema import Table
 from warehouse import meta, views
-from warehouse.build import build, finish
+from warehouse.build import build
 
 CATALOG = tables()
 SEEN = datetime(2026, 11, 30, 5)  # noqa: DTZ001  as DuckDB gives it back: UTC without saying so
@@ -81,8 +81,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDB
     rows = small_release()
     declared: Sequence[Table] = [*CATALOG.values(), *meta.TABLES]
     frames = {table.name: (table, table.frame(rows.get(table.name, []))) for table in declared}
-    build(path, {name: of for name, of in frames.items() if not name.startswith("meta.")})
-    finish(path, {name: of for name, of in frames.items() if name.startswith("meta.")}, declared)
+    build(path, frames, of=views.published())
     with duckdb.connect(str(path), read_only=True) as connection:
         yield connection
 

@@ -7,8 +7,10 @@ never opened for writing again once it is sealed: readers and the build cannot l
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Final
 
@@ -17,8 +19,8 @@ import polars as pl
 
 from transforms.errors import EmancipaError
 from transforms.schema import Table
-from warehouse import views
-from warehouse.ddl import create_table, quoted, stored
+from warehouse import DATABASE, views
+from warehouse.ddl import comments, create_table, plain, quoted
 from warehouse.views import View
 
 STORAGE_VERSION = "v1.4.0"
@@ -31,6 +33,7 @@ SETTINGS: Final = MappingProxyType(
         "default_block_size": "16384",  # dozens of small tables: a third of the file that 256 kB blocks make
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
+        "checkpoint_threshold": "0B",  # rows go straight into the file, not first into a log beside it
         "memory_limit": "2GB",
         "threads": "1",  # of two, the second costs a small file more than it brings, and a large one brings no less
     }
@@ -40,42 +43,47 @@ Frame = pl.DataFrame | pl.LazyFrame
 Tables = Mapping[str, tuple[Table, Frame]]
 
 
-def build(path: Path, tables: Tables) -> None:
-    """A fresh file with the four schemas and these tables. A file that exists is refused: nothing is appended."""
-    if path.exists():
-        raise FileExistsError(path)
+def build(path: Path, tables: Tables, later: Iterable[Table] = (), of: Iterable[View] = ()) -> None:
+    """A fresh file with these tables, those that are filled `later`, and views over both. A file that exists is
+    refused: nothing is appended.
+    """
+    declared = (*(table for table, _ in tables.values()), *later)
+    with path.open("xb") as file:
+        file.write(_empty(declared, tuple(of)))
+    fill(path, tables)
+
+
+def fill(path: Path, tables: Tables) -> None:
+    """Put their conformed rows into tables that stand empty: in one transaction, else each is written out alone."""
     with duckdb.connect(str(path), config=dict(SETTINGS)) as database:
-        database.execute("BEGIN")  # one transaction: each of its own would be written out alone
-        for schema in SCHEMAS:
-            database.execute(f"CREATE SCHEMA {quoted(schema)}")
-        _insert(database, tables)
+        database.execute("BEGIN")
+        for name, (table, frame) in tables.items():
+            if name != table.name:
+                raise ValueError(f"{name} is declared as {table.name}")
+            rows = plain(table, frame.lazy().collect())  # noqa: F841  DuckDB finds it by its name
+            try:
+                database.execute(f"INSERT INTO {quoted(table.schema_name, table.short_name)} SELECT * FROM rows")
+            except duckdb.ConstraintException as error:
+                raise EmancipaError(f"rows that the declaration does not allow: {error}", where=name) from error
         database.execute("COMMIT")
 
 
-def finish(path: Path, tables: Tables, declared: Iterable[Table], of: Iterable[View] | None = None) -> None:
-    """Add the last tables (what the run says of itself), then the views; checkpoint, close, verify the seal.
-
-    `declared` are the declarations of every table in the file: the views' columns take their words from them.
-    """
-    with duckdb.connect(str(path), config=dict(SETTINGS)) as database:
-        _insert(database, tables)
-        views.create(database, views.published() if of is None else of, declared)
-        database.execute("CHECKPOINT")
-    sealed(path)
-
-
-def _insert(database: duckdb.DuckDBPyConnection, tables: Tables) -> None:
-    for name, (table, frame) in tables.items():
-        if name != table.name:
-            raise ValueError(f"{name} is declared as {table.name}")
-        rows = stored(table, frame)
-        database.execute(create_table(table))
-        database.register("rows", rows)
-        try:
-            database.execute(f"INSERT INTO {quoted(table.schema_name, table.short_name)} SELECT * FROM rows")
-        except duckdb.ConstraintException as error:
-            raise EmancipaError(f"rows that the declaration does not allow: {error}", where=name) from error
-        database.unregister("rows")
+@cache
+def _empty(tables: tuple[Table, ...], of: tuple[View, ...]) -> bytes:
+    """The file before its rows: schemas, tables, views and what they say of themselves. Every state's is the same."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / DATABASE
+        with duckdb.connect(str(path), config=dict(SETTINGS)) as database:
+            database.execute("BEGIN")
+            for schema in SCHEMAS:
+                database.execute(f"CREATE SCHEMA {quoted(schema)}")
+            for table in tables:
+                database.execute(create_table(table))
+                database.execute(comments(table))
+            for view in views.create(database, of, tables):
+                database.execute(comments(view, "VIEW"))
+            database.execute("COMMIT")
+        return path.read_bytes()
 
 
 def sealed(path: Path) -> None:

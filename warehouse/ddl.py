@@ -5,7 +5,7 @@ type. Moments are TIMESTAMP holding UTC, not TIMESTAMPTZ: that one shifts with t
 needs ICU in the client (and pytz in Python) only to be shown.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -59,7 +59,7 @@ def sentence(text: str) -> str:
 
 
 def create_table(table: Table) -> str:
-    """The statements that make an empty table and say what everything in it is."""
+    """The statement that makes an empty table."""
     lines = [
         f"{quoted(column.name)} {TYPES[column.kind]}{'' if column.nullable else ' NOT NULL'}"
         for column in table.columns
@@ -67,21 +67,26 @@ def create_table(table: Table) -> str:
     if table.key:
         lines.append(f"PRIMARY KEY ({', '.join(map(quoted, table.key))})")
     body = ",\n  ".join(lines)
-    name = quoted(table.schema_name, table.short_name)
-    return "\n".join([f"CREATE TABLE {name} (\n  {body}\n);", *comments(table, "TABLE")])
+    return f"CREATE TABLE {quoted(table.schema_name, table.short_name)} (\n  {body}\n);"
 
 
-def comments(table: Table, what: str) -> Iterator[str]:
-    """The comments on a table (or view, as `what` says) and on each of its columns."""
+def comments(table: Table, what: str = "TABLE") -> str:
+    """The statements that say what a table (or view, as `what` says) is, and each of its columns."""
     name = quoted(table.schema_name, table.short_name)
-    yield f"COMMENT ON {what} {name} IS {literal(table_comment(table))};"
-    for column in table.columns:
-        yield f"COMMENT ON COLUMN {name}.{quoted(column.name)} IS {literal(column_comment(column))};"
+    of_columns = (
+        f"COMMENT ON COLUMN {name}.{quoted(column.name)} IS {literal(column_comment(column))};"
+        for column in table.columns
+    )
+    return "\n".join([f"COMMENT ON {what} {name} IS {literal(table_comment(table))};", *of_columns])
 
 
 def stored(table: Table, frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
     """The rows as they are stored, in the DuckDB file and in Parquet alike: conformed, moments in plain UTC."""
-    rows = table.conform(frame.lazy().collect())
+    return plain(table, table.conform(frame.lazy().collect()))
+
+
+def plain(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
+    """Conformed rows with their moments in plain UTC."""
     return rows.with_columns(
         pl.col(column.name).dt.replace_time_zone(None) for column in table.columns if column.kind is Kind.TIMESTAMP
     )

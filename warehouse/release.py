@@ -19,8 +19,9 @@ from typing import Any
 import polars as pl
 
 from transforms.errors import EmancipaError
-from warehouse.build import Tables
-from warehouse.ddl import column_comment, stored, table_comment
+from transforms.schema import Table
+from warehouse.build import Frame, Tables
+from warehouse.ddl import column_comment, plain, table_comment
 from warehouse.publish import MANIFEST, iso
 
 PARQUET, EXPORT = "parquet", "export"
@@ -30,11 +31,14 @@ LIBRARIES = ("emancipa", "polars", "pyarrow", "duckdb", "great-expectations", "p
 Snapshot = tuple[str, str, str]  # source, part, sha256
 
 
-def write_parquet(folder: Path, tables: Tables, provenance: Mapping[str, str]) -> None:
-    """One Parquet file a table, zstd, with its declaration and provenance as key-value metadata."""
+def write_parquet(folder: Path, tables: Tables, provenance: Mapping[str, str]) -> Tables:
+    """One Parquet file a table, zstd, with its declaration and provenance as key-value metadata. Returns the tables
+    conformed: what was lazy stays so, and is read from its copy.
+    """
     target = folder / PARQUET
     target.mkdir()
-    for name, (table, frame) in sorted(tables.items()):
+    written: dict[str, tuple[Table, Frame]] = {}
+    for name, (table, frame) in tables.items():
         words = {
             "table": name,
             "title": table.title,
@@ -44,12 +48,16 @@ def write_parquet(folder: Path, tables: Tables, provenance: Mapping[str, str]) -
                 {column.name: column_comment(column) for column in table.columns}, ensure_ascii=False
             ),
         }
-        stored(table, frame).write_parquet(
-            target / f"{name}.parquet",
+        rows, path = table.conform(frame.lazy().collect()), target / f"{name}.parquet"
+        plain(table, rows).write_parquet(
+            path,
             compression="zstd",
             statistics=True,
             metadata={f"emancipa.{key}": value for key, value in {**words, **provenance}.items()},
         )
+        copy = pl.scan_parquet(path).cast(pl.Schema(table.schema))
+        written[name] = table, rows if isinstance(frame, pl.DataFrame) else copy
+    return written
 
 
 def frames(folder: Path) -> dict[str, pl.LazyFrame]:

@@ -8,7 +8,6 @@ Rows of different states never share a key, but for sources that speak of the wh
 once. Nothing is computed anew but the ranking, for an area's verdict rests on its own state alone.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -20,8 +19,8 @@ from transforms.marts.eligibility import TABLE as ELIGIBILITY
 from transforms.marts.eligibility import ranked
 from transforms.schema import Table
 from warehouse import DATABASE, meta
-from warehouse.build import Tables
-from warehouse.freshness import through
+from warehouse.build import SETTINGS, Tables
+from warehouse.ddl import literal, quoted
 from warehouse.release import PARQUET
 from warehouse.staging import LARGEST, is_by_place
 
@@ -64,25 +63,25 @@ def overall(eligibility: pl.DataFrame) -> pl.DataFrame:
     return ELIGIBILITY.conform(pl.concat([ranked(part) for part in parts])) if parts else eligibility
 
 
-def snapshots(releases: Mapping[str, Path]) -> pl.DataFrame:
-    """meta.snapshot over all the states: of a file that two of them have in different versions, both are kept."""
-    columns = ", ".join(f'"{name}"' for name in meta.SNAPSHOT.names)
-    frames = []
-    for uf, folder in releases.items():
-        with duckdb.connect(str(folder / DATABASE), read_only=True) as database:
-            rows = meta.SNAPSHOT.conform(database.sql(f"SELECT {columns} FROM meta.snapshot").pl())
-        frames.append(rows.with_columns(pl.lit(uf).alias("_state")))
-    all_rows = pl.concat(frames)
+def sources(releases: Mapping[str, Path]) -> tuple[pl.DataFrame, dict[str, date]]:
+    """meta.snapshot over all the states, and through which day each source's data speak in all of them.
+
+    Of a file that two states have in different versions, both are kept; of different days, the earliest.
+    """
+    with duckdb.connect(config=dict(SETTINGS)) as database:
+        for uf, folder in releases.items():
+            database.execute(f"ATTACH {literal(str(folder / DATABASE))} AS {quoted(uf)} (READ_ONLY)")
+        everywhere = {
+            table.name: " UNION ALL BY NAME ".join(
+                f"SELECT {literal(uf)} AS _state, * FROM {quoted(uf, table.schema_name, table.short_name)}"
+                for uf in releases
+            )
+            for table in (meta.SNAPSHOT, meta.SOURCE_FRESHNESS)
+        }
+        snapshots = database.sql(everywhere[meta.SNAPSHOT.name]).pl()
+        through = database.sql(everywhere[meta.SOURCE_FRESHNESS.name])
+        days = through.filter("published_through IS NOT NULL").aggregate("source, min(published_through)").fetchall()
     versions = pl.col("sha256").n_unique().over("source", "uf", "part")
     own = pl.when((pl.col("uf") == "") & (versions > 1)).then(pl.col("_state")).otherwise(pl.col("uf"))
-    rows = all_rows.with_columns(own.alias("uf")).sort("polled_at").unique(meta.SNAPSHOT.key, keep="last")
-    return meta.SNAPSHOT.conform(rows)
-
-
-def published_through(releases: Mapping[str, Path]) -> dict[str, date]:
-    """Through which day each source's data speak in all the states: where they differ, the earliest."""
-    found: dict[str, list[date]] = defaultdict(list)
-    for folder in releases.values():
-        for source, day in through(folder).items():
-            found[source].append(day)
-    return {source: min(days) for source, days in found.items()}
+    rows = snapshots.with_columns(own.alias("uf")).sort("polled_at").unique(meta.SNAPSHOT.key, keep="last")
+    return meta.SNAPSHOT.conform(rows), dict(days)

@@ -7,13 +7,13 @@ keeps the declaration it has in those tables; one without a declaration, or with
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 
 import duckdb
 
 from transforms.schema import Column, Kind, Table, Unit
-from warehouse.ddl import TYPES, comments, create_table, quoted
+from warehouse.ddl import TYPES, create_table, quoted
 
 HEADER = re.compile(r"^-- (title|grain|key|warning|column (?P<name>\w+)): (?P<text>.+)$")
 READS = re.compile(r"\b((?:staging|core|mart|meta)\.\w+)\b")
@@ -26,8 +26,8 @@ class View:
 
     name: str
     select: str
-    header: Mapping[str, tuple[str, ...]]
-    columns: Mapping[str, Column]
+    header: Mapping[str, tuple[str, ...]] = field(hash=False)
+    columns: Mapping[str, Column] = field(hash=False)
 
     @property
     def reads(self) -> list[str]:
@@ -67,16 +67,13 @@ def read(name: str, text: str) -> View:
 
 
 def create(database: duckdb.DuckDBPyConnection, views: Iterable[View], tables: Iterable[Table]) -> list[Table]:
-    """Make the views, with their comments, where the tables already stand. Returns their declarations."""
+    """Make the views where the tables already stand. Returns their declarations."""
     known = {table.name: table for table in tables}
     made = []
     for view in views:
         database.execute(view.statement)
         described = database.execute(f"DESCRIBE {quoted(*view.name.split('.'))}").fetchall()
-        table = declaration(view, {name: type_ for name, type_, *_ in described}, known)
-        for comment in comments(table, "VIEW"):
-            database.execute(comment)
-        made.append(table)
+        made.append(declaration(view, {name: type_ for name, type_, *_ in described}, known))
     return made
 
 

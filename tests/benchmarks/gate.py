@@ -27,7 +27,7 @@ from flows.order import Order, run_of
 from transforms.catalog import tables
 from transforms.schema import Kind, Table
 from transforms.screen import screen
-from warehouse import DATABASE, build, meta, release
+from warehouse import DATABASE, build, meta, release, views
 from warehouse.freshness import freshness
 from warehouse.staging import published
 
@@ -135,15 +135,17 @@ def measure(states: int, data: Path) -> None:
     results: list[pl.DataFrame] = []
 
     def building() -> None:
-        build.build(folder / DATABASE, making.content)
-        releasing.write_copies(making, folder)
+        nonlocal making
+        making = replace(making, content=releasing.write_copies(making, folder))
+        build.build(folder / DATABASE, making.content, releasing.ABOUT_ITSELF, views.published())
+        releasing.write_exports(making, folder / release.EXPORT)
 
     def judging() -> None:
         results.append(releasing.check(making, folder, fresh, build.findings(folder / DATABASE)))
 
     def finishing() -> None:
         facts = releasing.about_itself(making, "r", results[0], fresh)
-        build.finish(folder / DATABASE, facts, [*tables().values(), *(table for table, _ in facts.values())])
+        build.fill(folder / DATABASE, facts)
 
     spent, _ = timed(building)
     judged, more = timed(judging)
