@@ -4,16 +4,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations, pairwise
+from typing import Any
 
 import polars as pl
 import pytest
 
 from tests.states import Invented, rules, screened
+from transforms.core.figures import DistrictFigures
 from transforms.core.neighbour import TABLE as NEIGHBOUR
+from transforms.core.remainder import before
 from transforms.judgement import reference_of
+from transforms.marts.origin_result import had_before
 from transforms.marts.viable_group import viable_group
 from transforms.rules.reading import RuleSet
-from transforms.screen import entities_and_measures
+from transforms.screen import Frames, entities_and_measures
 
 # Two municípios side by side. A to D leave the first, E to G the second; the map is a line with one loop.
 A, B, C, D = (f"3106200{suffix}" for suffix in (10, 15, 20, 25))
@@ -55,8 +59,15 @@ def groups(
     core, known = entities_and_measures(state.staged(), state.scope, frozenset())
     borders = mesh(BORDERS) if borders is None else borders
     return viable_group(
-        law, {**core, "core.neighbour": borders}, known, reference_of(core, known, [law]), largest=largest, most=most
+        law, {**core, "core.neighbour": borders}, *judged_by(law, core, known), largest=largest, most=most
     )
+
+
+def judged_by(law: RuleSet, core: Frames, known: DistrictFigures) -> tuple[Any, ...]:
+    """What districts and their municípios have, and what they are compared with."""
+    origin = before(core["core.municipality"], known)
+    reference = reference_of(core, origin, [law])
+    return known, origin, had_before(law, origin, reference), reference
 
 
 def is_connected(chosen: tuple[str, ...], borders: list[tuple[str, str]]) -> bool:
@@ -147,9 +158,8 @@ def test_a_group_that_only_what_is_not_known_leaves_open_is_found() -> None:
     core, known = entities_and_measures(state.staged(), state.scope, frozenset())
     apart = known.districts.with_columns(clustered=pl.col("district_code") != E)
     core["core.neighbour"] = mesh(list(pairwise(line)))
-    found = viable_group(
-        rules(), core, replace(known, districts=apart), reference_of(core, known, [rules()]), largest=5
-    )
+    known = replace(known, districts=apart)
+    found = viable_group(rules(), core, *judged_by(rules(), core, known), largest=5)
     assert found.select("district_codes", "status", "likely").rows() == [
         ("|".join(sorted(line)), "undetermined", "unknown")
     ]

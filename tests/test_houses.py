@@ -35,10 +35,10 @@ SECTORS = [
 ]
 
 
-def sectors(rows: list[tuple[Any, ...]] = SECTORS) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+def sectors(rows: list[tuple[Any, ...]] = SECTORS) -> tuple[pl.DataFrame, pl.DataFrame]:
     columns = ["sector_code", "district_code", "situation_code", "private_dwellings", "houses", "village_houses"]
     types = [pl.String] * 3 + [pl.Int64] * 3
-    frame = pl.DataFrame(rows, schema=dict(zip(columns, types, strict=True)), orient="row").lazy()
+    frame = pl.DataFrame(rows, schema=dict(zip(columns, types, strict=True)), orient="row")
     return frame.select(columns[:4]), frame.select("sector_code", *columns[4:])
 
 
@@ -277,7 +277,7 @@ def test_brumadinho_houses_reproduce(shared: Path) -> None:
         (f"{code}000001", code, "1", total, None, None) for code, total in (("310900615", 2700), ("310900625", 600))
     ]
     districts = pl.DataFrame({"district_code": ["310900615", "310900625"]})
-    found = urban_cluster_district.urban_cluster_district(sectors(rows)[0], themed.lazy(), cells(), NO_MESH, districts)
+    found = urban_cluster_district.urban_cluster_district(sectors(rows)[0], themed, cells(), NO_MESH, districts)
     assert found.select("district_code", "low", "value").rows() == [
         ("310900615", 2366, 2366),
         ("310900625", 494, 494),

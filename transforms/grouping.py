@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from transforms.columns import ENDS, MEASURES_OF
 from transforms.core.figures import FIGURES, DistrictFigures, figures
 from transforms.core.remainder import KEYS, after
-from transforms.marts.origin_result import origin_verdicts, standing
+from transforms.marts.origin_result import asked_of_origins, origin_verdicts, standing
 from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, evaluate
 from transforms.rules.reading import ORIGIN, Requirement, RuleSet
 from transforms.rules.reference import Reference
@@ -52,13 +52,14 @@ _SURE = (
 class Ground:
     """What is searched: districts that may leave (`free`: district_code, municipality_code; sorted), which are
     neighbours (`beside`: district_code, neighbour_code, both ways), and what they are judged by (`origin`: FIGURES
-    before).
+    before; `had`: what they came to).
     """
 
     rule_set: RuleSet
     free: pl.DataFrame
     beside: pl.DataFrame
     origin: pl.DataFrame
+    had: pl.DataFrame
     known: DistrictFigures
     reference: Reference
 
@@ -163,10 +164,10 @@ def _origins(members: pl.DataFrame, ground: Ground) -> pl.DataFrame:
         return pl.DataFrame(schema=schema)
     taken = figures(members, KEYS, ground.known)
     rest = after(taken, members, ground.origin, ground.known)
-    for_good = [name for name in rule.requirements if not _can_recover(ground.rule_set.requirement(name))]
+    for_good = [each.name for each in asked_of_origins(ground.rule_set) if not _can_recover(each)]
     status = pl.col("status")
     lost = (status == NOT_MET) & pl.col("requirement").is_in(for_good)
-    rows = origin_verdicts(ground.rule_set, ground.origin, rest, ground.reference).select(
+    rows = origin_verdicts(ground.rule_set, ground.had, rest, ground.reference).select(
         "area_id", "requirement", standing(rule.reading).fill_null(MET).alias("status"), by_value="after_by_value"
     )
     found = rows.group_by("area_id").agg(

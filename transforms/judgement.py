@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from transforms.core.area_measure import area_figures
 from transforms.core.figures import DistrictFigures
 from transforms.core.remainder import after, before, parts
 from transforms.marts.conflict import joint_departures, same_origin_conflict
 from transforms.marts.eligibility import eligibility
 from transforms.marts.joint_departure import joint_departure
 from transforms.marts.origin_result import TABLE as ORIGIN_RESULT
-from transforms.marts.origin_result import origin_result
+from transforms.marts.origin_result import had_before, origin_result
 from transforms.marts.pending import pending
 from transforms.marts.requirement_result import requirement_result
 from transforms.marts.rule_arm import rule_arm
@@ -24,11 +23,10 @@ from transforms.rules.reference import Reference, reference
 Frames = dict[str, pl.DataFrame]
 
 
-def reference_of(core: Frames, known: DistrictFigures, rule_sets: Sequence[RuleSet]) -> Reference:
-    """What the areas of the state are compared with, under these rule sets."""
+def reference_of(core: Frames, origin: pl.DataFrame, rule_sets: Sequence[RuleSet]) -> Reference:
+    """What the areas of the state are compared with, under these rule sets. `origin`: core.remainder.before."""
     row = core["core.state"].row(0, named=True)
     population = {basis: row[f"population_{basis}"] for basis in ("estimate", "census")}
-    origin = before(core["core.municipality"], known)
     return reference(row["region"], population, core["core.state_revenue"], origin, rule_sets, row["revenue_gap"] or "")
 
 
@@ -41,30 +39,38 @@ def exempt_areas(rule_set: RuleSet, core: Frames) -> pl.DataFrame:
 
 
 def judge(
-    rule_set: RuleSet, core: Frames, known: DistrictFigures, certificates: pl.DataFrame, simulated: bool
+    rule_set: RuleSet,
+    core: Frames,
+    known: DistrictFigures,
+    figures: pl.DataFrame,
+    certificates: pl.DataFrame,
+    simulated: bool,
 ) -> Frames:
-    """The marts of one rule set. A fusion has no origin that could lose anything, and no requirement rows."""
-    versus = reference_of(core, known, [rule_set])
+    """The marts of one rule set; `figures`: area_figures of all areas. A fusion has no origin that could lose anything,
+    and no requirement rows.
+    """
     areas, municipalities = core["core.area"], core["core.municipality"]
+    origin = before(municipalities, known)
+    versus = reference_of(core, origin, [rule_set])
+    had = had_before(rule_set, origin, versus)
     exempt = exempt_areas(rule_set, core)
     fusions = areas.filter(pl.col("kind") == "fusion").select("area_id")
-    judged = core["core.area_district"].join(pl.concat([exempt, fusions]).unique(), on="area_id", how="anti")
-    figures = area_figures(judged, known, certificates)
+    spared = pl.concat([exempt, fusions]).unique()
+    members, own = (rows.join(spared, on="area_id", how="anti") for rows in (core["core.area_district"], figures))
 
-    origin = before(municipalities, known)
-    taken = parts(judged, known, certificates)
-    remainder = after(taken, judged, origin, known)
-    origins = origin_result(rule_set, origin, remainder, municipalities, versus)
-    requirements = requirement_result(rule_set, figures, core["core.area_measure"], origins, versus)
+    taken = parts(members, known, certificates)
+    remainder = after(taken, members, origin, known)
+    origins = origin_result(rule_set, had, remainder, municipalities, versus)
+    requirements = requirement_result(rule_set, own, core["core.area_measure"], origins, versus)
 
     refused = requirements.filter(pl.col("status") == "not_met")
-    viable = judged.select("area_id").unique().join(refused, on="area_id", how="anti")
-    joint = joint_departures(rule_set, viable, taken, judged, origin, known, versus)
+    viable = own.select("area_id").join(refused, on="area_id", how="anti")
+    joint = joint_departures(rule_set, viable, taken, members, origin, had, known, versus)
     ranking = eligibility(
         rule_set,
         areas,
         core["core.area_district"],
-        area_figures(core["core.area_district"], known, certificates),
+        figures,
         municipalities,
         requirements,
         same_origin_conflict(joint),
@@ -83,6 +89,6 @@ def judge(
         "mart.eligibility": ranking,
         "mart.pending": pending(rule_set, requirements, ranking),
         "mart.joint_departure": joint_departure(rule_set, joint, leaving, areas, municipalities),
-        "mart.viable_group": viable_group(rule_set, core, known, versus, simulated=simulated),
-        "mart.sensitivity": sensitivity(rule_set, ranking, requirements, origins, figures, remainder, versus),
+        "mart.viable_group": viable_group(rule_set, core, known, origin, had, versus, simulated=simulated),
+        "mart.sensitivity": sensitivity(rule_set, ranking, requirements, origins, own, remainder, versus),
     }

@@ -17,7 +17,7 @@ from transforms.core.district_population import district_population
 from transforms.core.figures import DistrictFigures
 from transforms.core.left_out import left_out
 from transforms.core.municipality import municipality
-from transforms.core.municipality_collection import municipality_collection
+from transforms.core.municipality_collection import municipality_collection, stated
 from transforms.core.neighbour import neighbour
 from transforms.core.polling_place import polling_place
 from transforms.core.state import latest_estimates, state
@@ -46,10 +46,11 @@ def screen(
     """
     core, known = entities_and_measures(staged, scope, simulated)
     certificates = counted(staged["staging.inputs_certificates__certificate"], scope)
-    core |= areas_and_figures(staged["staging.inputs_candidates__area"], core, known, certificates, simulated)
+    areas, figures = areas_and_figures(staged["staging.inputs_candidates__area"], core, known, certificates, simulated)
+    core |= areas
     marts: dict[str, list[pl.DataFrame]] = {}
     for rule_set in rule_sets:
-        for name, frame in judge(rule_set, core, known, certificates, bool(simulated)).items():
+        for name, frame in judge(rule_set, core, known, figures, certificates, bool(simulated)).items():
             marts.setdefault(name, []).append(frame)
     joined = {name: pl.concat(frames) for name, frames in marts.items()}
     named = name_check(core["core.area"], core["core.area_district"], staged["staging.ibge_census_districts__district"])
@@ -88,8 +89,8 @@ def entities(staged: Mapping[str, pl.LazyFrame], scope: Scope) -> Frames:
     deliveries = staged["staging.siconfi_revenue__delivery"].collect()
     revenue = state_revenue(accounts, deliveries, scope)
     gap = why_unknown(accounts, deliveries, scope) if revenue.is_empty() else None
-    collections = staged["staging.inputs_collections__collection"]
-    collected = municipality_collection(collections, districts["municipality_code"].unique(), _gross(revenue), scope)
+    said = stated(staged["staging.inputs_collections__collection"], scope)
+    collected = municipality_collection(said, districts["municipality_code"].unique(), _gross(revenue), scope)
     return {
         "core.state": state(population, estimates, scope, gap),
         "core.state_revenue": revenue,
@@ -109,11 +110,14 @@ def measures(
     """Each measure by district with its bounds, from the `entities`; and what `figures` of any set is made of."""
     districts, population, places = core["core.district"], core["core.district_population"], core["core.polling_place"]
     electorate = district_electorate(places, districts)
-    sectors = _of_state(staged["staging.ibge_census_sectors__sector"], "sector_code", scope)
+    sectors, in_sectors = (
+        _of_state(staged[f"staging.ibge_census_sectors__{name}"], "sector_code", scope).collect()
+        for name in ("sector", "houses")
+    )
     addresses = staged["staging.ibge_addresses__cell"]
     centres = urban_cluster_district(
         sectors,
-        _of_state(staged["staging.ibge_census_sectors__houses"], "sector_code", scope),
+        in_sectors,
         addresses,
         staged["staging.ibge_district_mesh__sector"],
         districts,
@@ -122,8 +126,8 @@ def measures(
     weights = population.select("district_code", "occupied_dwellings", "population_census").join(
         houses.select("district_code", "establishments"), on="district_code", validate="1:1"
     )
-    collections = staged["staging.inputs_collections__collection"]
-    collection = district_collection(districts, collections, core["core.municipality_collection"], weights, scope)
+    said = stated(staged["staging.inputs_collections__collection"], scope)
+    collection = district_collection(districts, said, core["core.municipality_collection"], weights, scope)
 
     wide = district_figures(districts, population, electorate, houses, collection)
     sections = staged["staging.tse_polling_places__section"]
@@ -152,8 +156,10 @@ def areas_and_figures(
     known: DistrictFigures,
     certificates: pl.DataFrame,
     simulated: frozenset[str],
-) -> Frames:
-    """What is judged: the areas, their districts, and their measures, certificates before all else."""
+) -> tuple[Frames, pl.DataFrame]:
+    """What is judged: the areas, their districts, and their measures, certificates before all else; and the figures
+    that the measures show.
+    """
     districts, municipalities = core["core.district"], core["core.municipality"]
     areas = area(districts, candidates)
     members = area_district(districts, candidates)
@@ -164,7 +170,7 @@ def areas_and_figures(
         "core.area": areas,
         "core.area_district": members,
         "core.area_measure": area_measure(figures, members, core["core.district_measure"], certified, simulated),
-    }
+    }, figures
 
 
 def _of_state(rows: pl.LazyFrame, code: str, scope: Scope) -> pl.LazyFrame:

@@ -13,7 +13,9 @@ import polars as pl
 from tests.states import Invented, rules
 from transforms.codes import check_digit
 from transforms.core.neighbour import TABLE as NEIGHBOUR
+from transforms.core.remainder import before
 from transforms.judgement import reference_of
+from transforms.marts.origin_result import had_before
 from transforms.marts.viable_group import viable_group
 from transforms.screen import entities_and_measures
 
@@ -65,10 +67,12 @@ def main() -> None:
         law = rules(name)
         state, codes = invented(money=money)
         core, known = entities_and_measures(state.staged(), state.scope, frozenset())
-        reference = reference_of(core, known, [law])
+        origin = before(core["core.municipality"], known)
+        reference = reference_of(core, origin, [law])
+        had = had_before(law, origin, reference)
         for mesh, by in ((grid(codes), "mesh"), (core["core.neighbour"], "município")):
             started = time.perf_counter()
-            found = viable_group(law, {**core, "core.neighbour": mesh}, known, reference)
+            found = viable_group(law, {**core, "core.neighbour": mesh}, known, origin, had, reference)
             seconds = time.perf_counter() - started
             what = f"{name}, by {by}, collections {'known' if money else 'unknown'}"
             whole = "" if found["is_complete"].all() else ", not complete"

@@ -129,8 +129,8 @@ def centres(folder: Path) -> int:
     """Zip to urban centres by district."""
     with (folder / "addresses.zip").open("rb") as stream:
         cells = parse_cell(stream)
-    sectors = pl.scan_parquet(folder / "sectors.parquet")
-    districts = sectors.select("district_code").unique().collect()
+    sectors = pl.read_parquet(folder / "sectors.parquet")
+    districts = sectors.select("district_code").unique()
     no_mesh = pl.LazyFrame(schema={"sector_code": pl.String, "geometry": pl.Binary})
     known = sectors.select("sector_code", "houses", "village_houses")
     return urban_cluster_district(

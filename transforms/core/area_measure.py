@@ -28,16 +28,22 @@ def area_figures(area_district: pl.DataFrame, known: DistrictFigures, certificat
 
 def certify(wide: pl.DataFrame, certificates: pl.DataFrame) -> pl.DataFrame:
     """Certified values in place of the figures they certify. `certificates`: area_id, requirement, value."""
-    for requirement, measures in MEASURES_OF.items():
-        value = cents(pl.col("value")) if requirement == "collection" else pl.col("value").cast(pl.Int64)
-        own = certificates.filter(requirement=requirement).select("area_id", value.alias("_certified"))
-        columns = dict.fromkeys(column for measure in measures for column in COLUMNS[measure])
-        wide = (
-            wide.join(own, on="area_id", how="left", validate="m:1")
-            .with_columns(pl.coalesce("_certified", column).alias(column) for column in columns)
-            .drop("_certified")
-        )
-    return wide
+    if certificates.is_empty():
+        return wide
+    value = pl.col("value")
+    whole = pl.when(pl.col("requirement") == "collection").then(cents(value)).otherwise(value.cast(pl.Int64))
+    rows = certificates.select("area_id", "requirement", whole)
+    own = rows.pivot("requirement", on_columns=list(MEASURES_OF), index="area_id", values="value").rename(
+        {requirement: f"_{requirement}" for requirement in MEASURES_OF}
+    )
+    certified = {
+        column: pl.coalesce(f"_{requirement}", column).alias(column)
+        for requirement, measures in MEASURES_OF.items()
+        for measure in measures
+        for column in COLUMNS[measure]
+    }
+    joined = wide.join(own, on="area_id", how="left", validate="m:1", maintain_order="left")
+    return joined.with_columns(certified.values()).select(wide.columns)
 
 
 def area_measure(

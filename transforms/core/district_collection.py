@@ -10,7 +10,6 @@ import polars as pl
 
 from transforms.apportion import largest_remainder
 from transforms.columns import DISTRICT, EVIDENCE, METHOD
-from transforms.core.municipality_collection import stated
 from transforms.exact import cents, decimal
 from transforms.schema import Column, Kind, Table, Unit
 from transforms.sources import Scope
@@ -49,13 +48,15 @@ EVIDENCE_OF = {"certificado": "certified", "declarado": "official"}
 
 def district_collection(
     district: pl.DataFrame,
-    collections: pl.LazyFrame,
+    said: pl.DataFrame,
     municipality_collection: pl.DataFrame,
     weights: pl.DataFrame,
     scope: Scope,
 ) -> pl.DataFrame:
-    """`weights`: district_code and the columns of WEIGHTS. Estimated rows of the file fill `value` only."""
-    own = stated(collections, scope, "distrito").drop("municipality_code")
+    """`said`: what the file states; `weights`: district_code and the columns of WEIGHTS. Estimated rows of the file
+    fill `value` only.
+    """
+    own = said.filter(pl.col("level") == "distrito").drop("level", "municipality_code")
     unknown = own.filter(~pl.col("district_code").is_in(district["district_code"].to_list()))
     if unknown.height:
         told = unknown.select("line", "district_code").iter_rows()

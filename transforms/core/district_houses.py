@@ -65,7 +65,7 @@ TABLE = Table(
 
 def district_houses(
     parts: pl.DataFrame,
-    sectors: pl.LazyFrame,
+    sectors: pl.DataFrame,
     addresses: pl.LazyFrame,
     population: pl.DataFrame,
     districts: pl.DataFrame,
@@ -77,7 +77,7 @@ def district_houses(
         pl.len().alias("clusters"),
         pl.col("method").first().alias("how"),
     )
-    with_sectors = sectors.select("district_code").unique().with_columns(has_sectors=pl.lit(value=True)).collect()
+    with_sectors = sectors.select("district_code").unique().with_columns(has_sectors=pl.lit(value=True))
     joined = (
         districts.select("district_code", "municipality_code")
         .join(largest, on="district_code", how="left", validate="1:1")

@@ -58,17 +58,14 @@ def latest_estimates(periods: pl.LazyFrame, populations: pl.LazyFrame, scope: Sc
     without figures is none, and one that has only the state's or only municípios' gives way to a whole one. Columns:
     level, location_code, year, population. Empty where nothing was published by then.
     """
-    by_hand = populations.select("year").unique().join(periods, on="year", how="anti")
-    published = pl.concat(
-        [
-            periods.filter(pl.col("modified") <= scope.as_of).select("year"),
-            by_hand.filter(pl.date(pl.col("year"), 7, 1) <= scope.as_of),
-        ]
-    )
+    listed = periods.collect()
     of_state = pl.col("location_code").str.starts_with(scope.state_code)
-    known = populations.join(published, on="year", how="semi").filter(of_state & pl.col("population").is_not_null())
+    found = populations.filter(of_state).select("level", "location_code", "year", "population").collect()
+    unlisted = found.filter(pl.date(pl.col("year"), 7, 1) <= scope.as_of).join(listed, on="year", how="anti")
+    published = pl.concat([listed.filter(pl.col("modified") <= scope.as_of).select("year"), unlisted.select("year")])
+    known = found.filter(pl.col("population").is_not_null()).join(published, on="year", how="semi")
     years = known.group_by("year").agg(pl.col("level").n_unique().alias("levels")).sort("levels", "year").tail(1)
-    return known.join(years, on="year", how="semi").select("level", "location_code", "year", "population").collect()
+    return known.join(years, on="year", how="semi", maintain_order="left")
 
 
 def state(

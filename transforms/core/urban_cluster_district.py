@@ -75,8 +75,8 @@ TABLE = Table(
 
 
 def urban_cluster_district(
-    sectors: pl.LazyFrame,
-    houses: pl.LazyFrame,
+    sectors: pl.DataFrame,
+    houses: pl.DataFrame,
     addresses: pl.LazyFrame,
     sector_mesh: pl.LazyFrame,
     districts: pl.DataFrame,
@@ -85,15 +85,13 @@ def urban_cluster_district(
 
     Districts given only. Without sectors there are no rows: what is urban is not known.
     """
-    of_state = districts.lazy().select("district_code")
-    kept = sectors.select("sector_code", "district_code", "situation_code", "private_dwellings")
-    counted, told = pl.collect_all([kept.join(of_state, on="district_code", how="semi"), houses])
-    urban = _urban(counted, told)
+    counted = sectors.join(districts, on="district_code", how="semi")
+    urban = _urban(counted, houses)
     of_sector = (
         addresses.group_by("sector_code")
         .agg(pl.col("houses").sum().alias("listed"))
         .with_columns(pl.col("sector_code").str.head(9).alias("district_code"))
-        .join(of_state, on="district_code", how="semi")
+        .join(districts.lazy(), on="district_code", how="semi")
         .collect()
     )
     placed = (

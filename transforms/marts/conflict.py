@@ -39,12 +39,14 @@ def joint_departures(
     taken: pl.DataFrame,
     area_district: pl.DataFrame,
     origin: pl.DataFrame,
+    had: pl.DataFrame,
     known: DistrictFigures,
     reference: Reference,
 ) -> list[Joint]:
     """Every set of two or more, by município, size and areas. `viable`: area_id of areas not ineligible alone.
 
-    `taken`: what each area takes from each origin (core.remainder.parts); `origin`: FIGURES before.
+    `taken`: what each area takes from each origin (core.remainder.parts); `origin`: FIGURES before; `had`: what
+    they came to.
     """
     districts = {key[0]: frozenset(rows["district_code"]) for key, rows in area_district.group_by("area_id")}
     pool = {
@@ -63,7 +65,7 @@ def joint_departures(
         pl.col("set_id").alias("area_id"), "municipality_code", "district_code"
     )
     leaving = _together(member.join(taken, on=KEYS, validate="m:1"), members, known)
-    judged = origin_verdicts(rule_set, origin, after(leaving, members, origin, known), reference)
+    judged = origin_verdicts(rule_set, had, after(leaving, members, origin, known), reference)
     verdicts = _verdicts(judged, rule_set.origin.reading)
     return [
         Joint(code, frozenset(chosen), verdicts[str(place)], len(pool[code]) <= EXACT_UP_TO)

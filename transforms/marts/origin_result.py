@@ -5,7 +5,7 @@ import polars as pl
 from transforms.columns import AREA, ENDS, MUNICIPALITY, MUNICIPALITY_NAME, RULE_SET
 from transforms.core.remainder import KEYS
 from transforms.rules.evaluator import MET, NOT_MET, UNDETERMINED, evaluate
-from transforms.rules.reading import Reading, RuleSet
+from transforms.rules.reading import Reading, Requirement, RuleSet
 from transforms.rules.reference import Reference
 from transforms.schema import Column, Kind, Table, Unit
 
@@ -44,6 +44,10 @@ TABLE = Table(
     ),
     may_be_empty=True,
 )
+_BEFORE: dict[str, pl.DataType] = {
+    "before_status": pl.String(),
+    **{f"before_{end}": Kind.EXACT.polars for end in ENDS},
+}
 _MORE: dict[str, pl.DataType] = {
     "before_status": pl.String(),
     "after_status": pl.String(),
@@ -52,44 +56,47 @@ _MORE: dict[str, pl.DataType] = {
 
 
 def origin_result(
-    rule_set: RuleSet,
-    before: pl.DataFrame,
-    after: pl.DataFrame,
-    municipality: pl.DataFrame,
-    reference: Reference,
+    rule_set: RuleSet, had: pl.DataFrame, after: pl.DataFrame, municipality: pl.DataFrame, reference: Reference
 ) -> pl.DataFrame:
     """The declared columns, and `before_status`, `after_status` and `after_by_value`, which other marts need.
 
-    `before`: FIGURES by municipality_code; `after`: FIGURES by area_id and municipality_code (core.remainder).
+    `had`: see below; `after`: FIGURES by area_id and municipality_code (core.remainder).
     """
     if rule_set.origin is None:
         return pl.DataFrame(schema=TABLE.schema | _MORE)
     names = municipality.lazy().select("municipality_code", "municipality_name")
-    named = origin_verdicts(rule_set, before, after, reference).join(
+    named = origin_verdicts(rule_set, had, after, reference).join(
         names, on="municipality_code", how="left", validate="m:1"
     )
     shown = named.select(pl.lit(rule_set.id).alias("rule_set"), *TABLE.names[1:], *_MORE)
     return shown.sort(TABLE.key).collect(engine="in-memory")
 
 
-def origin_verdicts(rule_set: RuleSet, before: pl.DataFrame, after: pl.DataFrame, reference: Reference) -> pl.LazyFrame:
-    """The same without the names of rule set and município, in no order. The rule set has an origin rule."""
-    found = []
-    for requirement in map(rule_set.requirement, rule_set.origin.requirements if rule_set.origin else ()):
-        had = evaluate(requirement, before, reference, ["municipality_code"]).select(
-            "municipality_code",
-            pl.col("status").alias("before_status"),
-            *(pl.col(end).alias(f"before_{end}") for end in ENDS),
-        )
-        keeps = evaluate(requirement, after, reference, KEYS).rename(
-            {end: f"after_{end}" for end in ENDS} | {"by_value": "after_by_value", "status": "after_status"}
-        )
-        found.append(
-            keeps.join(had, on="municipality_code", how="left", validate="m:1").with_columns(
-                _verdict(pl.col("before_status"), pl.col("after_status")).alias("verdict")
-            )
-        )
-    return pl.concat(found)
+def had_before(rule_set: RuleSet, before: pl.DataFrame, reference: Reference) -> pl.DataFrame:
+    """What each município has before anything leaves it: municipality_code, requirement, before_status, before_low,
+    before_value, before_high. `before`: FIGURES by municipality_code.
+    """
+    shape = {"municipality_code": pl.String(), "requirement": pl.String(), **_BEFORE}
+    renamed = {"status": "before_status"} | {end: f"before_{end}" for end in ENDS}
+    had = [
+        evaluate(each, before, reference, ["municipality_code"]).rename(renamed).select(*shape)
+        for each in asked_of_origins(rule_set)
+    ]
+    return pl.concat([pl.DataFrame(schema=shape), *pl.collect_all(had, engine="in-memory")])
+
+
+def origin_verdicts(rule_set: RuleSet, had: pl.DataFrame, after: pl.DataFrame, reference: Reference) -> pl.LazyFrame:
+    """The same as `origin_result` without the names of rule set and município, in no order. There is an origin rule."""
+    renamed = {end: f"after_{end}" for end in ENDS} | {"by_value": "after_by_value", "status": "after_status"}
+    keeps = pl.concat(evaluate(each, after, reference, KEYS).rename(renamed) for each in asked_of_origins(rule_set))
+    return keeps.join(had.lazy(), on=["municipality_code", "requirement"], how="left", validate="m:1").with_columns(
+        _verdict(pl.col("before_status"), pl.col("after_status")).alias("verdict")
+    )
+
+
+def asked_of_origins(rule_set: RuleSet) -> list[Requirement]:
+    """The requirements that a município of origin may not lose."""
+    return [rule_set.requirement(name) for name in rule_set.origin.requirements] if rule_set.origin else []
 
 
 def _verdict(before: pl.Expr, after: pl.Expr) -> pl.Expr:

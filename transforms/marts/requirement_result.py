@@ -1,7 +1,5 @@
 """mart.requirement_result: each area against each requirement of each rule set, I to IV and then the origin."""
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from transforms.columns import (
@@ -81,36 +79,40 @@ def requirement_result(
     reference: Reference,
 ) -> pl.DataFrame:
     """`areas`: area_id and FIGURES of every area that must meet requirements; `origins`: see marts.origin_result."""
-    judged = []
-    for requirement in rule_set.requirements:
-        rows = evaluate(requirement, areas, reference, ["area_id"]).collect()
-        words = _words(area_measure, MEASURES_OF.get(requirement.measure, ()))
-        rows = rows.join(words, on="area_id", how="left", validate="1:1")
-        judged.append(
-            rows.with_columns(
-                pl.lit(requirement.article).alias("article"),
-                pl.lit(requirement.body).alias("competent_body"),
-                _indication(pl.col("status"), pl.col("by_value")).alias("indication"),
-                _reason().alias("reason"),
-                pl.col("evidence").fill_null("missing"),
-            )
+    asked = [
+        evaluate(each, areas, reference, ["area_id"]).with_columns(
+            pl.lit(each.measure).alias("about"),
+            pl.lit(each.article).alias("article"),
+            pl.lit(each.body).alias("competent_body"),
+            _indication(pl.col("status"), pl.col("by_value")).alias("indication"),
         )
+        for each in rule_set.requirements
+    ]
+    rows = pl.concat(pl.collect_all(asked, engine="in-memory"))
+    told = rows.join(_words(area_measure), on=["area_id", "about"], how="left", validate="m:1")
+    judged = [told.with_columns(_reason().alias("reason"), pl.col("evidence").fill_null("missing"))]
     if rule_set.origin is not None:
         judged.append(_origin_rows(rule_set, rule_set.origin, areas, origins))
     result = pl.concat(judged, how="diagonal_relaxed").with_columns(pl.lit(rule_set.id).alias("rule_set"))
     return TABLE.conform(result)
 
 
-def _words(area_measure: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
-    """Evidence, method, source, period and gap of the first of the measures that has a figure, else of the first."""
+def _words(area_measure: pl.DataFrame) -> pl.DataFrame:
+    """Evidence, method, source, period and gap of what each area may be asked about: of the first of its measures that
+    has a figure, else of the first.
+    """
+    about = {measure: name for name, measures in MEASURES_OF.items() for measure in measures}
+    preference = {measure: place for place, measure in enumerate(about)}
     names = ["evidence", "method", "source", "reference_period", "gap"]
-    preference = {measure: place for place, measure in enumerate(measures)}
-    chosen = area_measure.filter(pl.col("measure").is_in(list(measures))).sort(
+    measure = pl.col("measure")
+    told = area_measure.select(
         "area_id",
-        pl.col("evidence") == "missing",
-        pl.col("measure").replace_strict(preference, default=None, return_dtype=pl.Int64),
+        measure.replace_strict(about).alias("about"),
+        measure.replace_strict(preference).alias("place"),
+        *names,
     )
-    return chosen.group_by("area_id", maintain_order=True).first().select("area_id", *names)
+    ordered = told.sort("area_id", "about", pl.col("evidence") == "missing", "place")
+    return ordered.unique(["area_id", "about"], keep="first", maintain_order=True).drop("place")
 
 
 def _indication(status: pl.Expr, by_value: pl.Expr) -> pl.Expr:

@@ -14,7 +14,6 @@ import polars as pl
 
 from transforms.columns import RULE_SET, UF
 from transforms.core.figures import DistrictFigures
-from transforms.core.remainder import before
 from transforms.grouping import CERTAIN, LIKELY, Ground, viable_sets
 from transforms.marts.eligibility import ranked
 from transforms.rules.reading import RuleSet
@@ -84,19 +83,22 @@ def viable_group(
     rule_set: RuleSet,
     core: Mapping[str, pl.DataFrame],
     known: DistrictFigures,
+    origin: pl.DataFrame,
+    had: pl.DataFrame,
     reference: Reference,
     *,
     simulated: bool = False,
     largest: int = LARGEST,
     most: int = MOST,
 ) -> pl.DataFrame:
-    """Among the districts that may leave, by core.neighbour where it has rows, else within each município."""
-    district, municipality = core["core.district"], core["core.municipality"]
+    """Among the districts that may leave, by core.neighbour where it has rows, else within each município. `origin`:
+    core.remainder.before; `had`: what it came to (marts.origin_result).
+    """
+    district = core["core.district"]
     free = district.filter(pl.col("refusal").is_null()).select("district_code", "municipality_code")
     free = free.sort("district_code")
     beside, contiguity = neighbours(free, core["core.neighbour"])
-    origin = before(municipality, known)
-    ground = Ground(rule_set, free, beside, origin, known, reference)
+    ground = Ground(rule_set, free, beside, origin, had, known, reference)
     found, complete = viable_sets(ground, largest, most)
     rows = ranked(_named(found.filter(pl.col("codes").list.len() > 1), district))
     return TABLE.conform(
