@@ -3,6 +3,7 @@
 import csv
 import shutil
 import subprocess
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -152,6 +153,38 @@ def test_cases_53_54_55_codes_and_names_are_text_and_nothing_is_a_formula(tmp_pa
     assert [row[0] for row in found] == [("s", f"0{n}457") for n in range(len(names))]
     assert {row[2] for row in found} == {("n", "-12.5000")}
     assert {row[3] for row in found} == {("n", "1234567890.12")}
+
+
+def test_figures_show_the_decimals_they_have_and_shares_are_percentages(tmp_path: Path) -> None:
+    exact = Column("figure", Kind.EXACT, "Figure.", "Cifra", Unit.PERSONS, nullable=True)
+    table = replace(ODD, columns=(*ODD.columns, exact))
+    figures = [Decimal(10000), Decimal("4870.65"), Decimal("0.00001"), None]
+    change, brl = Decimal("0.5"), Decimal(1)
+    rows = [
+        {"code": f"{n}", "area_name": "Vila", "change": change, "brl": brl, "figure": f} for n, f in enumerate(figures)
+    ]
+    xlsx.write(tmp_path, {table.name: (table, table.frame(rows))}, MANIFEST)
+    with ZipFile(tmp_path / FILE) as book:
+        styles = ET.fromstring(book.read("xl/styles.xml"))
+        cells = list(ET.fromstring(book.read("xl/worksheets/sheet1.xml")).iter(f"{MAIN}c"))
+    written = {each.get("numFmtId"): each.get("formatCode") for each in styles.iter(f"{MAIN}numFmt")}
+    known = {"0": "", "3": "#,##0", "4": "#,##0.00", "10": "0.00%", "49": "@", **written}  # Excel has some of its own
+    formats = [known[each.get("numFmtId", "")] for each in next(styles.iter(f"{MAIN}cellXfs"))]
+    shown = {cell.get("r"): formats[int(cell.get("s", 0))] for cell in cells}
+    assert [shown[f"{letter}2"] for letter in "ABCDE"] == ["@", "@", "0.00%", "#,##0.00", "#,##0"]
+    assert [shown.get(f"E{n}") for n in (3, 4, 5)] == ["#,##0.00", "#,##0.00000", None]
+
+
+def test_a_table_without_rows_is_its_headings(tmp_path: Path) -> None:
+    assert sheet(odd(tmp_path, []), 1) == [[("s", column.label) for column in ODD.columns]]
+
+
+def test_the_list_of_texts_tells_how_often_they_stand(released: Released) -> None:
+    with ZipFile(released.folder / "export" / FILE) as book:
+        texts = ET.fromstring(book.read("xl/sharedStrings.xml"))
+        sheets = [ET.fromstring(book.read(name)) for name in book.namelist() if name.startswith("xl/worksheets/sheet")]
+    standing = sum(cell.get("t") == "s" for each in sheets for cell in each.iter(f"{MAIN}c"))
+    assert (texts.get("count"), texts.get("uniqueCount")) == (str(standing), str(len(texts)))
 
 
 def test_equal_inputs_give_equal_bytes(tmp_path: Path) -> None:
