@@ -47,6 +47,8 @@ def checked(
     tax_revenue: Decimal | None,
 ) -> pl.DataFrame:
     """The certificates, if each speaks of an area and says what can be. Raises UsageError with every fault."""
+    if certificates.is_empty():
+        return certificates
     unknown = certificates.join(area_district, on="area_id", how="anti").select("line", "area_id")
     faults = [
         Fault(line, "area_id", f"certificate for an unknown area: {area!r}: {UNKNOWN}")

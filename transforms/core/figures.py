@@ -46,51 +46,25 @@ def figures(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) 
     """One row per set: its keys and FIGURES. `members`: keys and district_code, one row per district of each set."""
     key = list(keys)
     joined = _joined(members, key, known)
-    wide = joined.group_by(key).agg(
-        total("population_census"),
-        total("population_estimate"),
-        _at_least("electorate_low"),
-        total("electorate_value"),
-        total("collection_value"),
-    )
-    for more in (_by_municipality, _pointing_in, _houses):
+    wide = joined.group_by(key).agg(*_SUMS, *_LARGEST)
+    for more in (_by_municipality, _pointing_in, _crossings):
         wide = wide.join(more(joined, key, known), on=key, how="left", validate="1:1")
     high = pl.col("electorate_high") + pl.col("_pointing").fill_null(0)
-    return wide.with_columns(high.alias("electorate_high")).select(*key, *FIGURES)
+    return wide.with_columns(high.alias("electorate_high"), *_ACROSS).select(*key, *FIGURES)
 
 
 def urban_houses(members: pl.DataFrame, keys: Sequence[str], known: DistrictFigures) -> pl.DataFrame:
     """Of FIGURES only those of the urban houses."""
-    return _houses(_joined(members, list(keys), known), list(keys), known)
+    key = list(keys)
+    joined = _joined(members, key, known)
+    across = _crossings(joined, key, known)
+    return joined.group_by(key).agg(_LARGEST).join(across, on=key, how="left", validate="1:1").select(*key, *_ACROSS)
 
 
 def _joined(members: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
     # A set's key may itself name a município, so that of each district goes by another name here.
     districts = known.districts.rename({"municipality_code": "_municipality"})
     return members.select(*key, "district_code").join(districts, on="district_code", how="left", validate="m:1")
-
-
-def _houses(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
-    """The largest single centre of each set, whether in one of its districts or across their borders."""
-    largest = joined.group_by(key).agg(
-        pl.col("urban_houses_low").max(),
-        greatest("urban_houses_value"),
-        pl.when(pl.col("clustered").all())
-        .then(greatest("urban_houses_high"))
-        .otherwise(total("urban_houses_high"))
-        .alias("urban_houses_high"),
-    )
-    # Unknown stays unknown: a known cluster is no limit to what the other districts may have.
-    return largest.join(_crossings(joined, key, known), on=key, how="left", validate="1:1").select(
-        *key,
-        pl.max_horizontal("urban_houses_low", "_crossing_low").alias("urban_houses_low"),
-        *(
-            pl.when(pl.col(f"urban_houses_{end}").is_not_null())
-            .then(pl.max_horizontal(f"urban_houses_{end}", f"_crossing_{end}"))
-            .alias(f"urban_houses_{end}")
-            for end in ("value", "high")
-        ),
-    )
 
 
 def shown(measure: str) -> list[pl.Expr]:
@@ -114,32 +88,62 @@ def _at_least(column: str) -> pl.Expr:
     return pl.when(pl.col(column).is_not_null().any()).then(pl.col(column).sum()).alias(column)
 
 
+# Of a set's districts: what adds up whatever their municípios, and the largest single centre in one of them.
+_SUMS = (
+    total("population_census"),
+    total("population_estimate"),
+    _at_least("electorate_low"),
+    total("electorate_value"),
+    total("collection_value"),
+)
+_LARGEST = (
+    pl.col("urban_houses_low").max(),
+    greatest("urban_houses_value"),
+    pl.when(pl.col("clustered").all())
+    .then(greatest("urban_houses_high"))
+    .otherwise(total("urban_houses_high"))
+    .alias("urban_houses_high"),
+)
+# The largest centre, in one district or across borders. Unknown stays unknown: a known cluster is no limit to what the
+# other districts may have.
+_ACROSS = (
+    pl.max_horizontal("urban_houses_low", "_crossing_low").alias("urban_houses_low"),
+    *(
+        pl.when(pl.col(f"urban_houses_{end}").is_not_null())
+        .then(pl.max_horizontal(f"urban_houses_{end}", f"_crossing_{end}"))
+        .alias(f"urban_houses_{end}")
+        for end in ("value", "high")
+    ),
+)
+
+# Of a set's part in one município: what counts once there; then the same of the município, and of all it touches.
+_STATED = pl.col("collection_stated")
+_PART = (
+    pl.col("electorate_value").sum().alias("_assigned"),
+    (pl.col("places") == 0).any().alias("_placeless"),
+    pl.when(_STATED).then("collection_low").otherwise(0).sum().alias("_stated"),
+    _STATED.any().alias("_any_stated"),
+    _STATED.all().alias("_all_stated"),
+)
+_ONCE = (
+    pl.when("_placeless").then("electorate").otherwise(pl.col("_assigned") + pl.col("unassigned")).alias("_electorate"),
+    pl.when(pl.col("_any_stated") | pl.col("collection").is_not_null()).then("_stated").alias("_low"),
+    pl.when("_all_stated").then("_stated").otherwise("collection").alias("_high"),
+)
+_OF_ALL = (
+    total("_electorate").alias("electorate_high"),
+    _at_least("_low").alias("collection_low"),
+    total("_high").alias("collection_high"),
+)
+
+
 def _by_municipality(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
     """Bounds that count each município once: electorate_high (without pointing places), collection_low and _high."""
-    stated = pl.col("collection_stated")
-    parts = joined.group_by(*key, "_municipality").agg(
-        pl.col("electorate_value").sum().alias("_assigned"),
-        (pl.col("places") == 0).any().alias("_placeless"),
-        pl.when(stated).then("collection_low").otherwise(0).sum().alias("_stated"),
-        stated.any().alias("_any_stated"),
-        stated.all().alias("_all_stated"),
+    parts = joined.group_by(*key, "_municipality").agg(_PART)
+    parts = parts.join(
+        known.municipalities, left_on="_municipality", right_on="municipality_code", how="left", validate="m:1"
     )
-    totals = known.municipalities.rename({"municipality_code": "_municipality"})
-    parts = parts.join(totals, on="_municipality", how="left", validate="m:1")
-    whole = pl.col("collection")
-    parts = parts.with_columns(
-        pl.when("_placeless")
-        .then("electorate")
-        .otherwise(pl.col("_assigned") + pl.col("unassigned"))
-        .alias("_electorate"),
-        pl.when(pl.col("_any_stated") | whole.is_not_null()).then("_stated").alias("_low"),
-        pl.when("_all_stated").then("_stated").otherwise(whole).alias("_high"),
-    )
-    return parts.group_by(key).agg(
-        total("_electorate").alias("electorate_high"),
-        _at_least("_low").alias("collection_low"),
-        total("_high").alias("collection_high"),
-    )
+    return parts.select(*key, *_ONCE).group_by(key).agg(_OF_ALL)
 
 
 def _pointing_in(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
@@ -147,18 +151,24 @@ def _pointing_in(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -
 
     Those of a município already counted whole (a district of it in the set has no place) are not counted again.
     """
-    inside = joined.select(*key, pl.col("district_code").alias("points_to"))
-    own = joined.select(*key, "district_code")
-    whole = joined.filter(pl.col("places") == 0).select(*key, "_municipality").unique()
+    placeless = joined.filter(pl.col("places") == 0)
     pointers = known.pointers.rename({"municipality_code": "_municipality"})
     return (
-        pointers.join(inside, on="points_to")
-        .join(own, on=[*key, "district_code"], how="anti")
-        .join(whole, on=[*key, "_municipality"], how="anti")
+        pointers.join(joined.select(*key, points_to="district_code"), on="points_to")
+        .join(joined, on=[*key, "district_code"], how="anti")
+        .join(placeless, on=[*key, "_municipality"], how="anti")
         .unique([*key, "place_id"])
         .group_by(key)
         .agg(pl.col("voters").sum().alias("_pointing"))
     )
+
+
+_WHOLE = pl.len() == pl.col("_size").first()
+_CROSSING = (
+    pl.len().alias("_inside"),
+    *(pl.when(_WHOLE).then(pl.col(end).first()).alias(f"_crossing_{end}") for end in ("low", "value")),
+    total("high").alias("_crossing_high"),
+)
 
 
 def _crossings(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> pl.DataFrame:
@@ -166,16 +176,11 @@ def _crossings(joined: pl.DataFrame, key: list[str], known: DistrictFigures) -> 
     of one that it has two or more of, no more than the parts it has.
     """
     sized = known.crossings.with_columns(pl.len().over("cluster_id").alias("_size"))
-    whole = pl.len() == pl.col("_size").first()
     return (
         joined.select(*key, "district_code")
         .join(sized, on="district_code")
         .group_by(*key, "cluster_id")
-        .agg(
-            pl.len().alias("_inside"),
-            *(pl.when(whole).then(pl.col(end).first()).alias(f"_crossing_{end}") for end in ("low", "value")),
-            total("high").alias("_crossing_high"),
-        )
+        .agg(_CROSSING)
         .filter(pl.col("_inside") > 1)
         .group_by(key)
         .agg(pl.col("^_crossing_.*$").max())

@@ -33,42 +33,36 @@ BEYOND = {"ZZ": "voters abroad (ZZ)", "VT": "voters in transit (VT)"}
 
 def left_out(staged: Mapping[str, pl.LazyFrame], places: pl.DataFrame, scope: Scope) -> pl.DataFrame:
     """From the staging tables and core.polling_place. The register abroad is the country's, the rest the state's."""
-    certificates = staged["staging.inputs_certificates__certificate"]
+    certificates = staged["staging.inputs_certificates__certificate"].collect()
+    collections = staged["staging.inputs_collections__collection"].collect()
+    own = (pl.col("uf") == scope.uf) & (pl.col("fiscal_year") == scope.fiscal_year)
     kinds = [
         *_sections(staged["staging.tse_polling_places__section"], scope),
         (HAND, "districts given by hand to polling places that the register does not have", _unplaced(staged, places)),
         (
             "inputs_collections",
             f"rows of another state or year than {scope.uf} {scope.fiscal_year}",
-            _count(
-                staged["staging.inputs_collections__collection"],
-                (pl.col("uf") != scope.uf) | (pl.col("fiscal_year") != scope.fiscal_year),
-            ),
+            collections.filter(~own).height,
         ),
         (
             "inputs_collections",
             "rows of taxes that municípios collect themselves (esfera municipal)",
-            _count(
-                staged["staging.inputs_collections__collection"],
-                (pl.col("uf") == scope.uf)
-                & (pl.col("fiscal_year") == scope.fiscal_year)
-                & (pl.col("sphere") == "municipal"),
-            ),
+            collections.filter(own & (pl.col("sphere") == "municipal")).height,
         ),
         (
             "inputs_certificates",
             f"certificates dated later than {scope.as_of}",
-            _count(certificates, pl.col("date") > scope.as_of),
+            certificates.filter(pl.col("date") > scope.as_of).height,
         ),
         (
             "inputs_certificates",
             "certificates with a newer one of the same area and requirement",
-            _count(certificates, pl.col("date") <= scope.as_of) - counted(certificates, scope).height,
+            certificates.filter(pl.col("date") <= scope.as_of).height - counted(certificates.lazy(), scope).height,
         ),
         (
             "inputs_proposals",
             f"events of petitions later than {scope.as_of}",
-            _count(staged["staging.inputs_proposals__event"], pl.col("date") > scope.as_of),
+            staged["staging.inputs_proposals__event"].filter(pl.col("date") > scope.as_of).collect().height,
         ),
     ]
     return TABLE.frame(
@@ -76,10 +70,6 @@ def left_out(staged: Mapping[str, pl.LazyFrame], places: pl.DataFrame, scope: Sc
         for source, what, rows, *voters in kinds
         if rows
     )
-
-
-def _count(rows: pl.LazyFrame, which: pl.Expr) -> int:
-    return int(rows.filter(which).select(pl.len()).collect().item())
 
 
 def _sections(sections: pl.LazyFrame, scope: Scope) -> Iterator[tuple[str, str, int, int] | tuple[str, str, int]]:

@@ -48,11 +48,10 @@ def joint_departures(
     `taken`: what each area takes from each origin (core.remainder.parts); `origin`: FIGURES before; `had`: what
     they came to.
     """
-    districts = {key[0]: frozenset(rows["district_code"]) for key, rows in area_district.group_by("area_id")}
-    pool = {
-        str(key[0]): sorted(rows["area_id"])
-        for key, rows in taken.join(viable.select("area_id"), on="area_id", how="semi").group_by("municipality_code")
-    }
+    leaving = taken.select("municipality_code", "area_id").join(viable, on="area_id", how="semi")
+    pool = {code: sorted(area for (area,) in rows) for code, rows in leaving.rows_by_key("municipality_code").items()}
+    of_areas = area_district.select("area_id", "district_code").rows_by_key("area_id")
+    districts = {area: frozenset(code for (code,) in rows) for area, rows in of_areas.items()}
     sets = [(code, chosen) for code in sorted(pool) for chosen in _disjoint_sets(pool[code], districts)]
     if not sets or rule_set.origin is None:
         return []

@@ -60,7 +60,7 @@ def _names(census: pl.LazyFrame) -> pl.DataFrame:
         "municipality_name",
     ).unique()
     municipalities = municipalities.with_columns(key=comparable(pl.col("name")))
-    others = districts.select(
+    others = districts.filter(pl.col("district_name") != pl.col("municipality_name")).select(
         pl.col("district_code").alias("code"),
         pl.col("district_name").alias("name"),
         pl.lit("district").alias("kind"),

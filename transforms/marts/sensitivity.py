@@ -69,7 +69,8 @@ def sensitivity(
     reference: Reference,
 ) -> pl.DataFrame:
     """`areas` and `remainder`: FIGURES by area, and by area and município of origin (core.remainder.after)."""
-    moves = pl.concat([_own(rule_set, requirements, areas, reference), _rest(rule_set, origins, remainder, reference)])
+    every = _moves(rule_set, areas, remainder, reference)
+    moves = pl.concat([_own(rule_set, every, requirements), _rest(rule_set, every, origins)])
     counts = ("requirements_met", "requirements_not_met", "requirements_undetermined")
     status = eligibility.select("area_id", "status", *counts)
     fails = moves.filter(pl.col("now") == NOT_MET).group_by("area_id").agg(pl.col("thing").n_unique().alias("fails"))
@@ -90,25 +91,28 @@ def sensitivity(
     return TABLE.conform(_described(rows.join(chosen, on="area_id", how="left", validate="1:1"), rule_set))
 
 
-def _own(rule_set: RuleSet, requirements: pl.DataFrame, areas: pl.DataFrame, reference: Reference) -> pl.DataFrame:
+def _moves(rule_set: RuleSet, areas: pl.DataFrame, remainder: pl.DataFrame, reference: Reference) -> pl.DataFrame:
+    """Of the areas' own figures, where municipality_code is empty, and of what remains of each origin."""
+    units = pl.concat([areas.with_columns(municipality_code=pl.lit("")), remainder], how="diagonal")
+    found = [slack(each, units, reference, KEYS) for each in rule_set.requirements]
+    return pl.concat([pl.DataFrame(schema=_MOVE), *(moves for moves in found if moves.width)], how="diagonal")
+
+
+def _own(rule_set: RuleSet, moves: pl.DataFrame, requirements: pl.DataFrame) -> pl.DataFrame:
     """The moves of the areas' own figures; `now`: the requirement's status."""
-    moves = [slack(each, areas, reference, ["area_id"]) for each in rule_set.requirements]
     now = requirements.select("area_id", "requirement", pl.col("status").alias("now"))
-    whole = [move.with_columns(municipality_code=pl.lit("")) for move in moves if move.width]
-    known = pl.concat([pl.DataFrame(schema=_MOVE), *whole], how="diagonal")
-    return _placed(known.join(now, on=["area_id", "requirement"], validate="m:1"), rule_set, "")
+    own = moves.filter(pl.col("municipality_code") == "")
+    return _placed(own.join(now, on=["area_id", "requirement"], validate="m:1"), rule_set, "")
 
 
-def _rest(rule_set: RuleSet, origins: pl.DataFrame, remainder: pl.DataFrame, reference: Reference) -> pl.DataFrame:
+def _rest(rule_set: RuleSet, moves: pl.DataFrame, origins: pl.DataFrame) -> pl.DataFrame:
     """The moves of what remains of each origin; `now`: whether it keeps the requirement, or loses it."""
     rule = rule_set.origin
     if rule is None:
         return _placed(pl.DataFrame(schema=_MOVE | {"now": pl.String()}), rule_set, ORIGIN)
-    moves = [slack(rule_set.requirement(name), remainder, reference, KEYS) for name in rule.requirements]
     now, had = standing(rule.reading), pl.col("before_status") == MET
     judged = origins.select(*KEYS, "requirement", now.alias("now"), had.alias("had"))
-    known = pl.concat([pl.DataFrame(schema=_MOVE), *(move for move in moves if move.width)], how="diagonal")
-    joined = known.join(judged, on=[*KEYS, "requirement"], validate="m:1")
+    joined = moves.join(judged, on=[*KEYS, "requirement"], validate="m:1")
     if rule.reading == "loss":  # what it may never have had is no sure loss
         sure = pl.when((pl.col("effect") == HELPS) | pl.col("had")).then("settles")
         joined = joined.with_columns(sure.alias("settles"))
