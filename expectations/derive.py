@@ -49,6 +49,7 @@ def _of_table(table: Table) -> Iterator[Check]:
             expected="at least 1 row",
             expectation="expect_table_row_count_to_be_between",
             arguments={"min_value": 1},
+            fails=pl.len() == 0,
             breaks=_emptiness,
         )
     several = len(table.key) > 1
