@@ -71,7 +71,7 @@ def viable_sets(ground: Ground, largest: int, most: int) -> tuple[pl.DataFrame, 
     `sure`: CERTAIN, LIKELY or POSSIBLE. Listed are those in which no smaller set is as sure. Single districts too.
     """
     sets, inside = np.arange(ground.free.height)[:, None], np.full(ground.free.height, FAILS)
-    best: dict[frozenset[int], int] = {}
+    blocked, best = sets[:0], list[pl.DataFrame]()
     found, complete = [], True
     beside = _places(ground)
     hops = _hops(ground, beside, largest)
@@ -86,7 +86,8 @@ def viable_sets(ground: Ground, largest: int, most: int) -> tuple[pl.DataFrame, 
         surest = np.maximum(sure, inside)
         going = (surest < CERTAIN) & ~judged["lost"].to_numpy()
         going[going] = _hoped(sets[going], judged.filter(going), largest - size, hops, ground) > surest[going]
-        sets, inside = _grown(sets[going], surest[going], sets[~going], beside)
+        ended = np.concatenate([blocked, sets[~going]])
+        sets, inside, blocked = _grown(sets[going], surest[going], ended, beside)
         if not len(sets):
             break
         if len(sets) > most:
@@ -95,19 +96,27 @@ def viable_sets(ground: Ground, largest: int, most: int) -> tuple[pl.DataFrame, 
     return pl.concat(found).drop("lost", *FIGURES), complete
 
 
-def _minimal(sets: Sets, sure: Grades, inside: Grades, best: dict[frozenset[int], int]) -> NDArray[np.bool]:
-    """Which are surer than every smaller set in them; remembered in `best` for the larger ones to come.
+def _minimal(sets: Sets, sure: Grades, inside: Grades, best: list[pl.DataFrame]) -> NDArray[np.bool]:
+    """Which are surer than every smaller set in them; remembered in `best`, by size, for the larger ones to come.
 
     `inside` is as sure as the surest smaller set that the search came by: most need no other look.
     """
     surer: NDArray[np.bool] = sure > inside
-    for row in np.flatnonzero(surer):
-        places, own = sets[row].tolist(), int(sure[row])
-        inner = (frozenset(part) for size in range(1, len(places)) for part in combinations(places, size))
-        surer[row] = all(best.get(part, FAILS) < own for part in inner)
-        if surer[row]:
-            best[frozenset(places)] = own
+    for smaller in best:
+        left, places = np.flatnonzero(surer), smaller.columns[:-1]
+        within = list(combinations(range(sets.shape[1]), len(places)))
+        parts = _frame(np.concatenate([sets[left][:, part] for part in within]))
+        found = parts.join(smaller, on=places, how="left", validate="m:1", maintain_order="left")["sure"].fill_null(
+            FAILS
+        )
+        surer[left] = found.fill_null(FAILS).to_numpy().reshape(len(within), len(left)).max(axis=0) < sure[left]
+    best.append(_frame(sets[surer]).with_columns(pl.Series("sure", sure[surer])))
     return surer
+
+
+def _frame(sets: Sets) -> pl.DataFrame:
+    """A column for each place."""
+    return pl.DataFrame(sets, schema=[f"place_{n}" for n in range(sets.shape[1])], orient="row")
 
 
 def _places(ground: Ground) -> pl.DataFrame:
@@ -239,15 +248,17 @@ def _hoped(sets: Sets, going: pl.DataFrame, more: int, hops: list[Sets], ground:
     return at_most
 
 
-def _grown(going: Sets, surest: Grades, ended: Sets, beside: pl.DataFrame) -> tuple[Sets, Grades]:
-    """Every set of one neighbour more, once and sorted, with none inside that has `ended`; and the grade of the surest
-    of those it grew from.
+def _grown(going: Sets, surest: Grades, ended: Sets, beside: pl.DataFrame) -> tuple[Sets, Grades, Sets]:
+    """Every set of one neighbour more, once and sorted, with the grade of the surest of those it grew from; apart from
+    those, the sets that have one inside that `ended`.
     """
     wider, blocked = _wider(going, beside), _wider(ended, beside)
     places = [name for name in wider.columns if name != "grew"]
     graded = wider.with_columns(pl.Series("inside", surest[wider["grew"]]))
-    grown = graded.group_by(places).agg(pl.col("inside").max()).join(blocked, on=places, how="anti").sort(places)
-    return grown.select(places).to_numpy(), grown["inside"].to_numpy()
+    grown = graded.group_by(places).agg(pl.col("inside").max())
+    free = grown.join(blocked, on=places, how="anti").sort(places)
+    rest = grown.join(blocked, on=places, how="semi")
+    return free.select(places).to_numpy(), free["inside"].to_numpy(), rest.select(places).to_numpy()
 
 
 def _wider(sets: Sets, beside: pl.DataFrame) -> pl.DataFrame:
@@ -256,8 +267,7 @@ def _wider(sets: Sets, beside: pl.DataFrame) -> pl.DataFrame:
     grew, _, other = member.join(beside, on="place").get_columns()
     places = np.sort(np.column_stack([sets[grew], other]), axis=1)
     is_new = pl.Series((np.diff(places, axis=1) > 0).all(axis=1))
-    wider = pl.DataFrame(places, schema=[f"place_{n}" for n in range(sets.shape[1] + 1)], orient="row")
-    return wider.with_columns(grew).filter(is_new)
+    return _frame(places).with_columns(grew).filter(is_new)
 
 
 def _most_populous(sets: Sets, most: int, ground: Ground) -> Sets:
