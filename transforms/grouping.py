@@ -106,9 +106,7 @@ def _minimal(sets: Sets, sure: Grades, inside: Grades, best: list[pl.DataFrame])
         left, places = np.flatnonzero(surer), smaller.columns[:-1]
         within = list(combinations(range(sets.shape[1]), len(places)))
         parts = _frame(np.concatenate([sets[left][:, part] for part in within]))
-        found = parts.join(smaller, on=places, how="left", validate="m:1", maintain_order="left")["sure"].fill_null(
-            FAILS
-        )
+        found = parts.join(smaller, on=places, how="left", validate="m:1", maintain_order="left")["sure"]
         surer[left] = found.fill_null(FAILS).to_numpy().reshape(len(within), len(left)).max(axis=0) < sure[left]
     best.append(_frame(sets[surer]).with_columns(pl.Series("sure", sure[surer])))
     return surer
