@@ -30,7 +30,7 @@ def state(population: int = 8_000_000, tax: int | None = 1_000_000_000, region: 
 
 
 def judged(name: str, units: pl.DataFrame, reference: Reference | None = None, law: RuleSet = LAW) -> dict[str, object]:
-    return evaluate(law.requirement(name), units, reference or state(), []).collect().row(0, named=True)
+    return evaluate(law.requirement(name), units, reference or state(), []).row(0, named=True)
 
 
 def verdict(name: str, reference: Reference | None = None, law: RuleSet = LAW, /, **figures: int | None) -> object:

@@ -93,7 +93,10 @@ def viable_sets(ground: Ground, largest: int, most: int) -> tuple[pl.DataFrame, 
         if len(sets) > most:
             chosen = _most_populous(sets, most, ground)
             sets, inside, complete = sets[chosen], inside[chosen], False
-    return pl.concat(found).drop("lost", *FIGURES), complete
+    every = pl.concat(found)
+    margins = [evaluate(each, every, ground.reference, ["sure"], ("margin",)) for each in ground.rule_set.requirements]
+    smallest = pl.min_horizontal(each["margin"] for each in margins)
+    return every.drop("lost", *FIGURES).with_columns(smallest.alias("smallest_margin")), complete
 
 
 def _minimal(sets: Sets, sure: Grades, inside: Grades, best: list[pl.DataFrame]) -> NDArray[np.bool]:
@@ -133,21 +136,19 @@ def _members(sets: Sets, ground: Ground) -> pl.DataFrame:
 
 
 def _judged(sets: Sets, inside: Grades | None, ground: Ground) -> pl.DataFrame:
-    """FIGURES, `population`, `sure`, `open` (requirements undetermined), `smallest_margin`, `lost`; a row per set.
+    """FIGURES, `population`, `sure`, `open` (requirements undetermined), `lost`; a row per set.
 
     With `inside`, none grows any more, and origins are asked only of those that without them are surer than that.
     """
     members = _members(sets, ground)
     wide = figures(members, ["area_id"], ground.known).sort("area_id")
     verdicts = [
-        evaluate(each, wide, ground.reference, []).select(
-            _SURE.alias(f"sure_{each.name}"),
-            (pl.col("status") == UNDETERMINED).alias(f"open_{each.name}"),
-            pl.col("margin").alias(f"margin_{each.name}"),
+        evaluate(each, wide, ground.reference, [], only=("status", "by_value")).select(
+            _SURE.alias(f"sure_{each.name}"), (pl.col("status") == UNDETERMINED).alias(f"open_{each.name}")
         )
         for each in ground.rule_set.requirements
     ]
-    own = pl.concat([wide, *pl.collect_all(verdicts, engine="in-memory")], how="horizontal")
+    own = pl.concat([wide, *verdicts], how="horizontal")
     asked = own.filter(pl.min_horizontal("^sure_.*$") > (FAILS if inside is None else pl.Series(inside)))
     origins = _origins(members.join(asked, on="area_id", how="semi"), ground)
     whole = own.join(origins, on="area_id", how="left", validate="1:1", maintain_order="left")
@@ -158,7 +159,6 @@ def _judged(sets: Sets, inside: Grades | None, ground: Ground) -> pl.DataFrame:
         pl.coalesce(MEASURES_OF["population"]).alias("population"),
         pl.min_horizontal("^sure_.*$").alias("sure"),
         pl.concat_str(open_, separator="|", ignore_nulls=True).replace("", None).alias("open"),
-        pl.min_horizontal("^margin_.*$").alias("smallest_margin"),
         pl.col("lost").fill_null(value=False),
     )
 
@@ -177,12 +177,11 @@ def _origins(members: pl.DataFrame, ground: Ground) -> pl.DataFrame:
     rows = origin_verdicts(ground.rule_set, ground.had, rest, ground.reference).select(
         "area_id", "requirement", standing(rule.reading).fill_null(MET).alias("status"), by_value="after_by_value"
     )
-    found = rows.group_by("area_id").agg(
+    return rows.group_by("area_id").agg(
         _SURE.min().alias(f"sure_{ORIGIN}"),
         (status == UNDETERMINED).any().alias(f"open_{ORIGIN}"),
         lost.any().alias("lost"),
     )
-    return found.collect(engine="in-memory")
 
 
 def _can_recover(requirement: Requirement) -> bool:
@@ -240,8 +239,10 @@ def _hoped(sets: Sets, going: pl.DataFrame, more: int, hops: list[Sets], ground:
         for names in combinations(lacking, count)
     ]
     ways = pl.concat([fuller, denser, *vaguer])
-    asked = [evaluate(each, ways, ground.reference, []).select(_SURE) for each in ground.rule_set.requirements]
-    sure = [each.to_series().to_numpy() for each in pl.collect_all(asked, engine="in-memory")]
+    asked = [
+        evaluate(each, ways, ground.reference, [], ("status", "by_value")) for each in ground.rule_set.requirements
+    ]
+    sure = [each.select(_SURE).to_series().to_numpy() for each in asked]
     at_most: Grades = np.min([each.reshape(2 + len(vaguer), len(sets)).max(axis=0) for each in sure], axis=0)
     return at_most
 

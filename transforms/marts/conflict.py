@@ -95,13 +95,13 @@ def _together(parts: pl.DataFrame, members: pl.DataFrame, known: DistrictFigures
     return summed.join(union, on=KEYS, validate="1:1").with_columns(capped).select(*KEYS, *FIGURES)
 
 
-def _verdicts(judged: pl.LazyFrame, reading: Reading) -> dict[str, str]:
+def _verdicts(judged: pl.DataFrame, reading: Reading) -> dict[str, str]:
     stands = standing(reading)
     lost, open_ = (stands == NOT_MET).any(), (stands == UNDETERMINED).any()
     rows = judged.group_by("area_id").agg(
         pl.when(lost).then(pl.lit(NOT_MET)).when(open_).then(pl.lit(UNDETERMINED)).otherwise(pl.lit(MET))
     )
-    return dict(rows.collect(engine="in-memory").iter_rows())
+    return dict(rows.iter_rows())
 
 
 def same_origin_conflict(joint: Sequence[Joint]) -> pl.DataFrame:

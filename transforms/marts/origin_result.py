@@ -1,5 +1,7 @@
 """mart.origin_result: what each município of origin has before an area leaves and after (art. 2º, § 1º)."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from transforms.columns import AREA, ENDS, MUNICIPALITY, MUNICIPALITY_NAME, RULE_SET
@@ -64,32 +66,34 @@ def origin_result(
     """
     if rule_set.origin is None:
         return pl.DataFrame(schema=TABLE.schema | _MORE)
-    names = municipality.lazy().select("municipality_code", "municipality_name")
-    named = origin_verdicts(rule_set, had, after, reference).join(
-        names, on="municipality_code", how="left", validate="m:1"
-    )
-    shown = named.select(pl.lit(rule_set.id).alias("rule_set"), *TABLE.names[1:], *_MORE)
-    return shown.sort(TABLE.key).collect(engine="in-memory")
+    names = municipality.select("municipality_code", "municipality_name")
+    judged = origin_verdicts(rule_set, had, after, reference, (*ENDS, "threshold"))
+    named = judged.join(names, on="municipality_code", how="left", validate="m:1")
+    return named.select(pl.lit(rule_set.id).alias("rule_set"), *TABLE.names[1:], *_MORE).sort(TABLE.key)
 
 
 def had_before(rule_set: RuleSet, before: pl.DataFrame, reference: Reference) -> pl.DataFrame:
     """What each município has before anything leaves it: municipality_code, requirement, before_status, before_low,
     before_value, before_high. `before`: FIGURES by municipality_code.
     """
-    shape = {"municipality_code": pl.String(), "requirement": pl.String(), **_BEFORE}
-    renamed = {"status": "before_status"} | {end: f"before_{end}" for end in ENDS}
-    had = [
-        evaluate(each, before, reference, ["municipality_code"]).rename(renamed).select(*shape)
-        for each in asked_of_origins(rule_set)
-    ]
-    return pl.concat([pl.DataFrame(schema=shape), *pl.collect_all(had, engine="in-memory")])
+    shown = ("requirement", "status", *ENDS)
+    asked = asked_of_origins(rule_set)
+    had = [evaluate(each, before, reference, ["municipality_code"], shown) for each in asked]
+    schema = {"municipality_code": pl.String(), "requirement": pl.String(), **_BEFORE}
+    renamed = dict(zip(shown[1:], _BEFORE, strict=True))
+    return pl.concat([pl.DataFrame(schema=schema), *(frame.rename(renamed) for frame in had)])
 
 
-def origin_verdicts(rule_set: RuleSet, had: pl.DataFrame, after: pl.DataFrame, reference: Reference) -> pl.LazyFrame:
-    """The same as `origin_result` without the names of rule set and município, in no order. There is an origin rule."""
-    renamed = {end: f"after_{end}" for end in ENDS} | {"by_value": "after_by_value", "status": "after_status"}
-    keeps = pl.concat(evaluate(each, after, reference, KEYS).rename(renamed) for each in asked_of_origins(rule_set))
-    return keeps.join(had.lazy(), on=["municipality_code", "requirement"], how="left", validate="m:1").with_columns(
+def origin_verdicts(
+    rule_set: RuleSet, had: pl.DataFrame, after: pl.DataFrame, reference: Reference, also: Sequence[str] = ()
+) -> pl.DataFrame:
+    """KEYS, requirement, after_status, after_by_value, the columns of `had`, and verdict; and `also` what `evaluate`
+    shows of the remainder. In no order. The rule set has an origin rule.
+    """
+    shown = ("requirement", "status", "by_value", *also)
+    keeps = pl.concat([evaluate(each, after, reference, KEYS, shown) for each in asked_of_origins(rule_set)])
+    named = keeps.rename({name: f"after_{name}" for name in ("status", "by_value", *ENDS) if name in shown})
+    return named.join(had, on=["municipality_code", "requirement"], how="left", validate="m:1").with_columns(
         _verdict(pl.col("before_status"), pl.col("after_status")).alias("verdict")
     )
 

@@ -88,8 +88,7 @@ def requirement_result(
         )
         for each in rule_set.requirements
     ]
-    rows = pl.concat(pl.collect_all(asked, engine="in-memory"))
-    told = rows.join(_words(area_measure), on=["area_id", "about"], how="left", validate="m:1")
+    told = pl.concat(asked).join(_words(area_measure), on=["area_id", "about"], how="left", validate="m:1")
     judged = [told.with_columns(_reason().alias("reason"), pl.col("evidence").fill_null("missing"))]
     if rule_set.origin is not None:
         judged.append(_origin_rows(rule_set, rule_set.origin, areas, origins))

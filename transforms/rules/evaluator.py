@@ -8,7 +8,7 @@ A requirement is judged on each *basis* it can be read on (population: census ag
 estimate; state tax revenue: its variants) and the verdicts are then combined: all alike, or undetermined.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -26,6 +26,7 @@ MET, NOT_MET, UNDETERMINED = "met", "not_met", "undetermined"
 UNITS = {"population": "persons", "electorate": "voters", "urban_houses": "houses", "collection": "BRL"}
 DISAGREE = {"population": "census and estimate disagree", "tax_revenue": "depends on the definition of revenue"}
 RATIO = Kind.RATIO.polars
+SHOWN = ("requirement", *ENDS, "threshold", "comparison", "unit", "margin", "status", "by_value", "reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,40 +243,41 @@ def _rests_on(requirement: Requirement, what: str, bases: Sequence[Basis]) -> pl
     return pl.when(pl.sum_horizontal(has) == 1).then(pl.format("rests on the {} alone", which)).otherwise(pl.lit(""))
 
 
-def evaluate(requirement: Requirement, units: pl.DataFrame, reference: Reference, keys: Sequence[str]) -> pl.LazyFrame:
+def evaluate(
+    requirement: Requirement,
+    units: pl.DataFrame,
+    reference: Reference,
+    keys: Sequence[str],
+    only: Sequence[str] = SHOWN,
+) -> pl.DataFrame:
     """One row per unit: keys, requirement, low, value, high, threshold, comparison, unit, margin, status, by_value,
-    reason. `by_value` tells whether the value alone passes (null where there is none).
-
-    Lazy: who wants some of these columns only, of thousands of sets, does not pay for the others.
+    reason; or `only` some of these. `by_value` tells whether the value alone passes (null where there is none).
     """
     verdicts, status, shown = _asked(requirement, reference)
-    return units.lazy().with_columns(verdicts).with_columns(status).select(*keys, *shown)
+    return units.with_columns(verdicts).with_columns(status).select(*keys, *(shown[name].alias(name) for name in only))
 
 
 @lru_cache(maxsize=64)  # to write the question takes longer than to ask it of a state's areas
-def _asked(requirement: Requirement, reference: Reference) -> tuple[tuple[pl.Expr, ...], pl.Expr, tuple[pl.Expr, ...]]:
-    """The columns of a verdict, in three steps: `_on_<basis>`; `_status`, of these; and all that is shown."""
+def _asked(requirement: Requirement, reference: Reference) -> tuple[Sequence[pl.Expr], pl.Expr, Mapping[str, pl.Expr]]:
+    """The columns of a verdict, in three steps: `_on_<basis>`; `_status`, of these; and all that is shown, by name."""
     what, bases = judged_on(requirement, reference)
-    known = requirement.measure in SCALE
-    figures = figure_columns(requirement.measure) if known else (pl.lit(None, dtype=pl.Int64),) * 3
+    measure, status = requirement.measure, pl.col("_status")
+    figures = figure_columns(measure) if measure in SCALE else (pl.lit(None, dtype=pl.Int64),) * 3
     verdicts = [pl.col(f"_on_{basis.name}") for basis in bases] or [pl.lit(None, dtype=pl.String)]
     least, most = pl.min_horizontal(verdicts), pl.max_horizontal(verdicts)
-    status = pl.when(least == most).then(least).otherwise(pl.lit(UNDETERMINED))
-    shown = (
-        pl.lit(requirement.name).alias("requirement"),
-        *(
-            exact(figure, SCALE.get(requirement.measure, 1)).alias(end)
-            for figure, end in zip(figures, ENDS, strict=True)
-        ),
-        _first_present(bases, lambda basis: basis.threshold, EXACT).alias("threshold"),
-        pl.coalesce(
+    combined = pl.when(least == most).then(least).otherwise(pl.lit(UNDETERMINED))
+    shown = {
+        "requirement": pl.lit(requirement.name),
+        **{end: exact(figure, SCALE.get(measure, 1)) for end, figure in zip(ENDS, figures, strict=True)},
+        "threshold": _first_present(bases, lambda basis: basis.threshold, EXACT),
+        "comparison": pl.coalesce(
             _first_present(bases, lambda basis: pl.lit(basis.comparison), pl.String()),
             pl.lit(_threshold(requirement, reference, "")[1]),  # the law's sign, where nothing is known to compare with
-        ).alias("comparison"),
-        pl.lit(UNITS.get(requirement.measure), dtype=pl.String).alias("unit"),
-        _first_present(bases, lambda basis: basis.margin, RATIO).alias("margin"),
-        pl.col("_status").alias("status"),
-        _first_present(bases, lambda basis: basis.by_value, pl.Boolean()).alias("by_value"),
-        _reason(requirement, what, bases, pl.col("_status"), reference).alias("reason"),
-    )
-    return tuple(basis.status.alias(f"_on_{basis.name}") for basis in bases), status.alias("_status"), shown
+        ),
+        "unit": pl.lit(UNITS.get(measure), dtype=pl.String),
+        "margin": _first_present(bases, lambda basis: basis.margin, RATIO),
+        "status": status,
+        "by_value": _first_present(bases, lambda basis: basis.by_value, pl.Boolean()),
+        "reason": _reason(requirement, what, bases, status, reference),
+    }
+    return [basis.status.alias(f"_on_{basis.name}") for basis in bases], combined.alias("_status"), shown
