@@ -60,12 +60,20 @@ def fill(path: Path, tables: Tables) -> None:
         for name, (table, frame) in tables.items():
             if name != table.name:
                 raise ValueError(f"{name} is declared as {table.name}")
-            rows = plain(table, frame.lazy().collect())  # noqa: F841  DuckDB finds it by its name
+            rows = plain(table, frame.lazy().collect())
             try:
+                _require_unique(table, rows)
                 database.execute(f"INSERT INTO {quoted(table.schema_name, table.short_name)} SELECT * FROM rows")
-            except duckdb.ConstraintException as error:
+            except (ValueError, duckdb.ConstraintException) as error:
                 raise EmancipaError(f"rows that the declaration does not allow: {error}", where=name) from error
         database.execute("COMMIT")
+
+
+def _require_unique(table: Table, rows: pl.DataFrame) -> None:
+    """What a primary key would say, at a tenth of what its index costs."""
+    if table.key and rows.select(table.key).n_unique() < rows.height:
+        twice = rows.filter(pl.struct(table.key).is_duplicated()).select(table.key).row(0)
+        raise ValueError(f"duplicate key ({', '.join(table.key)}): {', '.join(map(str, twice))}")
 
 
 @cache

@@ -1,4 +1,7 @@
-"""From a table's declaration to DuckDB: types, NOT NULL, primary key, and the words as comments.
+"""From a table's declaration to DuckDB: types, NOT NULL, and the words as comments, the key among them.
+
+No primary key: its index would be two thirds of a file that nobody writes to, and queries scan all the same. Keys are
+unique because `build.fill` and the checks say so.
 
 Types are the plain ones that every client since 1.4 and every driver knows: no HUGEINT, no ENUM, no extension
 type. Moments are TIMESTAMP holding UTC, not TIMESTAMPTZ: that one shifts with the reader's time zone, and
@@ -60,12 +63,11 @@ def sentence(text: str) -> str:
 
 def create_table(table: Table) -> str:
     """The statement that makes an empty table."""
+    required = {*table.key, *(column.name for column in table.columns if not column.nullable)}
     lines = [
-        f"{quoted(column.name)} {TYPES[column.kind]}{'' if column.nullable else ' NOT NULL'}"
+        f"{quoted(column.name)} {TYPES[column.kind]}{' NOT NULL' if column.name in required else ''}"
         for column in table.columns
     ]
-    if table.key:
-        lines.append(f"PRIMARY KEY ({', '.join(map(quoted, table.key))})")
     body = ",\n  ".join(lines)
     return f"CREATE TABLE {quoted(table.schema_name, table.short_name)} (\n  {body}\n);"
 
@@ -73,11 +75,12 @@ def create_table(table: Table) -> str:
 def comments(table: Table, what: str = "TABLE") -> str:
     """The statements that say what a table (or view, as `what` says) is, and each of its columns."""
     name = quoted(table.schema_name, table.short_name)
+    said = " ".join([table_comment(table), *([f"Key: {', '.join(table.key)}."] if table.key else [])])
     of_columns = (
         f"COMMENT ON COLUMN {name}.{quoted(column.name)} IS {literal(column_comment(column))};"
         for column in table.columns
     )
-    return "\n".join([f"COMMENT ON {what} {name} IS {literal(table_comment(table))};", *of_columns])
+    return "\n".join([f"COMMENT ON {what} {name} IS {literal(said)};", *of_columns])
 
 
 def stored(table: Table, frame: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
