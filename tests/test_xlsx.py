@@ -175,6 +175,13 @@ def test_figures_show_the_decimals_they_have_and_shares_are_percentages(tmp_path
     assert [shown.get(f"E{n}") for n in (3, 4, 5)] == ["#,##0.00", "#,##0.00000", None]
 
 
+def test_a_text_longer_than_excel_opens_is_cut_and_says_so(tmp_path: Path) -> None:
+    rows = ODD.frame([{"code": code, "area_name": "x" * length} for code, length in (("1", 32_767), ("2", 32_768))])
+    xlsx.write(tmp_path, {"mart.eligibility": (ODD, rows)}, MANIFEST)
+    cells = [row[1][1] for row in sheet(tmp_path / FILE, 1)[1:]]
+    assert cells == ["x" * 32_767, "x" * 32_766 + "…"]
+
+
 def test_a_table_without_rows_is_its_headings(tmp_path: Path) -> None:
     assert sheet(odd(tmp_path, []), 1) == [[("s", column.label) for column in ODD.columns]]
 

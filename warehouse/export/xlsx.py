@@ -29,7 +29,7 @@ from warehouse.release import short_id
 FILE = "elegibilidade.xlsx"
 SHEETS = tuple(dict.fromkeys([*ASSEMBLY, "mart.sensitivity", "mart.joint_departure"]))  # those the release has
 NAMED = "area_name"  # columns up to this one stay in view
-LONGEST_TITLE = 31  # characters, Excel's own limit for a sheet
+LONGEST_TITLE, LONGEST_CELL = 31, 32_767  # characters, Excel's own limits: it opens no book with more
 TITLES: Mapping[str, str] = {"mart.proposal_stage": "Propostas"}  # where the table's own title would be cut
 WIDEST, LINE = 46, 15.5  # characters, points
 NOTES = (30, 92, 13, 26, 68)  # widths of the columns of the notes sheet
@@ -87,7 +87,9 @@ def write(folder: Path, tables: Tables, manifest: Mapping[str, Any]) -> None:
 
 def _sheet(book: Book, table: Table, frame: pl.DataFrame | pl.LazyFrame, manifest: Mapping[str, Any]) -> None:
     """One table: header in view, filters, widths from what it holds, colours for the verdicts."""
-    cells = in_words(table, stored(table, frame))
+    told = in_words(table, stored(table, frame))
+    cut = pl.all().str.head(LONGEST_CELL - 1) + "…"  # the CSV has it whole
+    cells = told.select(pl.when(pl.all().str.len_chars() > LONGEST_CELL).then(cut).otherwise(pl.all()))
     title = TITLES.get(table.name, table.title)[:LONGEST_TITLE].rstrip()
     sheet: Sheet = book.file.add_worksheet(title, worksheet_class=Sheet)
     heading = book.format(bold=True, text_wrap=True, valign="top", indent=1, bottom=1, bg_color="#E8ECEB")
