@@ -77,11 +77,7 @@ def judge(
         exempt,
         any_simulated=simulated,
     )
-    alone = requirements.filter(pl.col("requirement") == ORIGIN).select(
-        "area_id", (pl.col("status") == "undetermined").alias("undetermined")
-    )
-    leaving = taken.select("municipality_code", "area_id").join(viable, on="area_id", how="semi")
-    leaving = leaving.join(alone, on="area_id", validate="m:1").sort("municipality_code", "area_id")
+    leaving = _leaving(taken.join(viable, on="area_id", how="semi"), requirements)
     return {
         "mart.rule_arm": rule_arm(rule_set),
         "mart.requirement_result": requirements,
@@ -92,3 +88,12 @@ def judge(
         "mart.viable_group": viable_group(rule_set, core, known, origin, had, versus, simulated=simulated),
         "mart.sensitivity": sensitivity(rule_set, ranking, requirements, origins, own, remainder, versus),
     }
+
+
+def _leaving(taken: pl.DataFrame, requirements: pl.DataFrame) -> pl.DataFrame:
+    """municipality_code, area_id, and whether it is undetermined that the area may leave it by itself."""
+    alone = requirements.filter(pl.col("requirement") == ORIGIN).select(
+        "area_id", (pl.col("status") == "undetermined").alias("undetermined")
+    )
+    left = taken.select("municipality_code", "area_id").join(alone, on="area_id", validate="m:1")
+    return left.sort("municipality_code", "area_id")

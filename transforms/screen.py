@@ -110,18 +110,10 @@ def measures(
     """Each measure by district with its bounds, from the `entities`; and what `figures` of any set is made of."""
     districts, population, places = core["core.district"], core["core.district_population"], core["core.polling_place"]
     electorate = district_electorate(places, districts)
-    sectors, in_sectors = (
-        _of_state(staged[f"staging.ibge_census_sectors__{name}"], "sector_code", scope).collect()
-        for name in ("sector", "houses")
-    )
-    addresses = staged["staging.ibge_addresses__cell"]
-    centres = urban_cluster_district(
-        sectors,
-        in_sectors,
-        addresses,
-        staged["staging.ibge_district_mesh__sector"],
-        districts,
-    )
+    of_sectors = (staged[f"staging.ibge_census_sectors__{name}"] for name in ("sector", "houses"))
+    sectors, in_sectors = (_of_state(rows, "sector_code", scope).collect() for rows in of_sectors)
+    addresses, mesh = staged["staging.ibge_addresses__cell"], staged["staging.ibge_district_mesh__sector"]
+    centres = urban_cluster_district(sectors, in_sectors, addresses, mesh, districts)
     houses = district_houses(centres, sectors, addresses, population, districts)
     weights = population.select("district_code", "occupied_dwellings", "population_census").join(
         houses.select("district_code", "establishments"), on="district_code", validate="1:1"
