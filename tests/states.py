@@ -133,13 +133,13 @@ class Invented:
             quality=quality,
         )
 
-    def certificate(self, area: str, requirement: str, value: str) -> None:
+    def certificate(self, area: str, requirement: str, value: str, body: str = "IBGE") -> None:
         self.add(
             "inputs_certificates__certificate",
             area_id=area,
             requirement=requirement,
             value=Decimal(value),
-            body="IBGE",
+            body=body,
             document="ofício 1/2026",
             date=date(2026, 10, 1),
         )

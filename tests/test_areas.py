@@ -93,6 +93,14 @@ def test_a_certificate_must_speak_of_an_area() -> None:
         screened(state)
 
 
+def test_a_certificate_is_of_a_body_of_the_areas_state() -> None:
+    state = state_of("MG", "310620005", "310620010")
+    state.certificate("310620010", "electorate", "90", body="TRE-MG")
+    state.certificate("310620010", "collection", "9000", body="Secretaria da Fazenda do Estado do Rio de Janeiro")
+    with pytest.raises(UsageError, match=r"Janeiro' is of RJ, and the place is in MG \[certificates.csv, line 3"):
+        screened(state)
+
+
 def test_municipalities_without_a_candidate_are_named_with_the_reason() -> None:
     frames = screened(state_of("SP", "355030801", "355030896", "350010505", "350020405", "350020410"))
     assert frames["mart.no_candidate"].select("municipality_code", "reason").rows() == [

@@ -65,10 +65,15 @@ def state_of(body: str) -> str | None:
     return next((uf for uf, named in _STATES.items() if named.search(words)), None)
 
 
-def incompetent(body: str, requirement: str, uf: str | None = None) -> str | None:
-    """Why a body cannot certify a requirement (of a place in the state `uf`); None where it can."""
+def of_another_state(body: str, uf: str) -> str | None:
+    """Why a body does not speak for a place in the state `uf`; None where it may."""
+    own = state_of(body)
+    return None if own in {None, uf} else f"{body!r} is of {own}, and the place is in {uf}"
+
+
+def incompetent(body: str, requirement: str) -> str | None:
+    """Why a body cannot certify a requirement; None where it can."""
     name = COMPETENT[requirement]
     if competent(body) == name:
-        own = state_of(body)
-        return f"{body!r} is of {own}, and the place is in {uf}" if uf and own not in {None, uf} else None
+        return None
     return f"{body!r} does not certify {requirement}: its body is {name} (art. 2º, § 2º), as in {WRITTEN[name]}"

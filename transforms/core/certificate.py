@@ -11,7 +11,8 @@ from decimal import Decimal
 
 import polars as pl
 
-from transforms.codes import DISTRICT_CODE
+from transforms.bodies import of_another_state
+from transforms.codes import DISTRICT_CODE, UF_OF_CODE
 from transforms.core.district_collection import EVIDENCE_OF
 from transforms.core.figures import total
 from transforms.sources import Scope
@@ -54,6 +55,7 @@ def checked(
         Fault(line, "area_id", f"certificate for an unknown area: {area!r}: {UNKNOWN}")
         for line, area in unknown.iter_rows()
     ]
+    faults += _of_another_state(certificates, area_district)
     stated = municipality_collection.filter(pl.col("quality").is_in(list(EVIDENCE_OF)))
     wholes = municipality.select(
         "municipality_code",
@@ -70,6 +72,14 @@ def checked(
     if faults:
         raise refusal(faults, FORM.file)
     return certificates
+
+
+def _of_another_state(certificates: pl.DataFrame, area_district: pl.DataFrame) -> Iterator[Fault]:
+    """Certificates whose body is of a state that the area does not lie in."""
+    lies = dict(area_district.select("area_id", pl.col("municipality_code").str.head(2)).iter_rows())
+    for line, area, body in certificates.select("line", "area_id", "body").iter_rows():
+        if area in lies and (why := of_another_state(body, UF_OF_CODE[lies[area]])):
+            yield Fault(line, "body", f"area {area}: {why}")
 
 
 def _together(single: pl.DataFrame, origins: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from transforms.bodies import incompetent
+from transforms.bodies import incompetent, of_another_state
 from transforms.codes import BY_UF
 from transforms.columns import DISTRICT, DISTRICT_NAME, MUNICIPALITY, UF
 from transforms.schema import Column, Kind, Table, Unit
@@ -87,7 +87,8 @@ def _faults(row: Row) -> Iterator[tuple[str, str]]:
         for name in ("document", "body", "document_date", "extracted_on"):
             if row[name] is None:
                 yield str(COLLECTIONS[name].source), "empty: what is certified needs it"
-        if row["sphere"] == "estadual" and row["body"] and (why := incompetent(row["body"], "collection", row["uf"])):
+        body = row["body"] if row["sphere"] == "estadual" else None
+        if body and (why := incompetent(body, "collection") or of_another_state(body, row["uf"])):
             yield "orgao", why
     if row["quality"] == "estimado" and row["method"] is None:
         yield "metodo", "empty: an estimate needs its method"
