@@ -158,8 +158,11 @@ def test_real_extract_of_amapa(shared: Path) -> None:
 
 def test_real_extract_of_cotia_has_points(shared: Path) -> None:
     with (shared / "data/tse/eleitorado_local_votacao_2024_Cotia_amostra.csv").open("rb") as file:
-        rows = parse_previous_section(file)
-    assert rows.schema == PREVIOUS_SECTION.schema
+        rows = parse_section(file)
+        file.seek(0)
+        previous = parse_previous_section(file)
+    assert previous.schema == PREVIOUS_SECTION.schema
+    assert previous.equals(rows.select(previous.columns))
     assert (rows.height, rows["voters"].sum(), rows["latitude"].null_count()) == (11, 4137, 0)
     caucaia = rows.row(by_predicate=pl.col("place") == "1023", named=True)
     assert caucaia["neighbourhood"] == "CENTRO (CAUCAIA DO ALTO)"

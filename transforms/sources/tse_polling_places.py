@@ -85,11 +85,17 @@ SECTION = Table(
     ),
 )  # fmt: skip
 
+# Of the election before only coordinates are wanted, and the names by which a place is known again.
+_CURRENT_ONLY = (
+    "municipality_name section_kind address neighbourhood place_kind place_status original_place original_place_name "
+    "original_address"
+).split()
 PREVIOUS_SECTION = replace(
     SECTION,
     name="staging.tse_polling_places__previous_section",
     title="Seções eleitorais e seus locais de votação na eleição anterior",
     grain="One electoral section of the election before.",
+    columns=tuple(column for column in SECTION.columns if column.name not in _CURRENT_ONLY),
     may_be_empty=True,
 )
 
@@ -122,7 +128,7 @@ def parse_section(stream: BinaryIO) -> pl.DataFrame:
 
 
 def parse_previous_section(stream: BinaryIO) -> pl.DataFrame:
-    """The same of the election before."""
+    """What PREVIOUS_SECTION has of the election before."""
     return _sections(stream, PREVIOUS_SECTION)
 
 
@@ -165,6 +171,19 @@ def _named(member: BinaryIO) -> tuple[str, BinaryIO]:
     return member.name.rsplit("/")[-1], member
 
 
+_TYPED = {
+    **{name: pl.col(name).str.to_date("%d/%m/%Y", strict=True) for name in ("generated_on", "election_on")},
+    "tse_municipality_code": pl.col("tse_municipality_code").str.zfill(5),
+    **{name: pl.col(name).str.strip_chars_start("0") for name in ("zone", "section", "place")},
+    "section_kind": pl.col("section_kind").replace_strict(SECTION_KINDS),
+    "place_kind": pl.col("place_kind").replace_strict(PLACE_KINDS),
+    "voters": pl.col("voters").cast(pl.Int64),
+    "original_place": pl.coalesce("original_place", "place").str.strip_chars_start("0"),
+    "original_place_name": pl.coalesce("original_place_name", "place_name"),
+    "original_address": pl.coalesce("original_address", "address"),
+}
+
+
 def _typed(text: pl.DataFrame) -> pl.DataFrame:
     """Rows of text as rows of SECTION, of both rounds. What is missing is null, whatever its mark."""
     coordinates = _coordinates(text)
@@ -174,17 +193,7 @@ def _typed(text: pl.DataFrame) -> pl.DataFrame:
     _demand(told, pl.col("generated_on").is_not_null(), "generated_on")
     _demand(told, pl.col("voters").fill_null("0").str.contains("^[0-9]{1,6}$"), "voters")
     with understood(NAME):
-        return told.with_columns(
-            pl.col("generated_on", "election_on").str.to_date("%d/%m/%Y", strict=True),
-            pl.col("tse_municipality_code").str.zfill(5),
-            pl.col("zone", "section", "place").str.strip_chars_start("0"),
-            pl.col("section_kind").replace_strict(SECTION_KINDS),
-            pl.col("place_kind").replace_strict(PLACE_KINDS),
-            pl.col("voters").cast(pl.Int64),
-            pl.coalesce("original_place", "place").str.strip_chars_start("0").alias("original_place"),
-            pl.coalesce("original_place_name", "place_name").alias("original_place_name"),
-            pl.coalesce("original_address", "address").alias("original_address"),
-        )
+        return told.with_columns(typed.alias(name) for name, typed in _TYPED.items() if name in told.columns)
 
 
 def _coordinates(text: pl.DataFrame) -> pl.DataFrame:
