@@ -1,7 +1,5 @@
 """Exact arithmetic: whole numbers inside (money in cents), decimals for readers. No float takes part."""
 
-from functools import cache
-
 import polars as pl
 
 from transforms.schema import Kind
@@ -10,7 +8,6 @@ BIG = pl.Int128  # products of figures and thresholds cannot overflow it
 EXACT = Kind.EXACT.polars
 
 
-@cache
 def big(number: int) -> pl.Expr:
     """A whole number to multiply figures with."""
     return pl.lit(number, dtype=BIG)

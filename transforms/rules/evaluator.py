@@ -156,8 +156,7 @@ def _threshold(requirement: Requirement, reference: Reference, basis: str) -> tu
     return decimal(scaled, 5).cast(EXACT), ">" if own.strict else ">="
 
 
-@lru_cache(maxsize=64)
-def judged_on(requirement: Requirement, reference: Reference) -> tuple[str, tuple[Basis, ...]]:
+def judged_on(requirement: Requirement, reference: Reference) -> tuple[str, list[Basis]]:
     """What the requirement can be read on, and the bases it is judged on, the one to show first.
 
     A basis on which an arm cannot be tested is not used where another can be tested whole. A unit that has no
@@ -178,7 +177,7 @@ def judged_on(requirement: Requirement, reference: Reference) -> tuple[str, tupl
         present = has[list(used).index(name)] | ~pl.any_horizontal(has) if has else pl.lit(True)
         threshold, comparison = _threshold(requirement, reference, name)
         bases.append(Basis(name, tests, most < len(requirement.arms), present, threshold, comparison))
-    return what, tuple(bases)
+    return what, bases
 
 
 def _first_present(bases: Sequence[Basis], shown: Callable[[Basis], pl.Expr], dtype: pl.DataType) -> pl.Expr:

@@ -4,7 +4,6 @@ Every test is monotone in its own figure, so distances are read off the threshol
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import polars as pl
 
@@ -23,13 +22,6 @@ def slack(requirement: Requirement, units: pl.DataFrame, reference: Reference, k
     surely met (harms), or no longer surely failed (helps); `settles`: after which it is surely the other. Null where
     none does. `base`: the figure now. Where a limit is a share of the unit's population, that is a figure too.
     """
-    moves = _moves(requirement, reference)
-    return pl.concat(units.select(*keys, *move) for move in moves) if moves else pl.DataFrame()
-
-
-@lru_cache(maxsize=64)
-def _moves(requirement: Requirement, reference: Reference) -> tuple[tuple[pl.Expr, ...], ...]:
-    """What `slack` tells of each move that the requirement's tests feel."""
     _, bases = judged_on(requirement, reference)
     tests = [test for basis in bases for test in basis.tests]
     moves = [
@@ -39,8 +31,11 @@ def _moves(requirement: Requirement, reference: Reference) -> tuple[tuple[pl.Exp
     ]
     if any(test.per_person for test in tests):
         moves += [("population", "increase", HARMS), ("population", "decrease", HELPS)]
-    return tuple(
-        (
+    if not moves:
+        return pl.DataFrame()
+    return pl.concat(
+        units.select(
+            *keys,
             pl.lit(requirement.name).alias("requirement"),
             pl.lit(measure).alias("measure"),
             pl.lit(direction).alias("direction"),
