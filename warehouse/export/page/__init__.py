@@ -15,7 +15,7 @@ import hashlib
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -23,7 +23,6 @@ from typing import Any
 
 import polars as pl
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from jinja2.runtime import Context
 from markupsafe import Markup
 
 from transforms.catalog import sources
@@ -106,21 +105,11 @@ def page(
     return text
 
 
-class _Context(Context):
-    """Calls what the template calls at once: nothing of ours asks for the context, where Jinja would look first."""
-
-    def call(self, called: Callable[..., Any], /, *args: Any, _loop_vars: Any = None, **named: Any) -> Any:
-        """Within a loop Jinja hands over its variables, for those who ask."""
-        return called(*args, **named)
-
-
 class _Environment(Environment):
-    """Looks for a row's columns among its keys first, and not among what a dict can do."""
+    """Reads `row.value` as `row["value"]`: nearly all that the template names are columns of rows."""
 
-    context_class = _Context
-
-    def getattr(self, of: Any, attribute: str) -> Any:
-        return of[attribute] if type(of) is dict and attribute in of else super().getattr(of, attribute)
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        return self.getitem(obj, attribute)
 
 
 @cache
