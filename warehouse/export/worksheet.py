@@ -37,9 +37,10 @@ class Sheet(Worksheet):  # type: ignore[misc]  # xlsxwriter has no types
 
     def _shared(self, texts: pl.DataFrame) -> pl.DataFrame:
         """Texts as their numbers in the workbook's one list of them."""
-        distinct = texts.select(pl.concat_arr(pl.all()).explode().unique(maintain_order=True).drop_nulls()).to_series()
+        told = texts.unpivot()["value"].drop_nulls()
+        distinct = told.unique(maintain_order=True)
         numbers = pl.Series([self.str_table._get_shared_string_index(text) for text in distinct], dtype=pl.Int64)
-        self.str_table.count += sum(texts.count().row(0)) - distinct.len()
+        self.str_table.count += told.len() - distinct.len()  # of those that stand more than once
         return texts.select(pl.all().replace_strict(distinct, numbers, default=None))
 
     def _write_rows(self) -> None:

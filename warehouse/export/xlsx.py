@@ -118,7 +118,7 @@ def _style(book: Book, column: Column) -> Format | dict[int, Format]:
         return book.format(num_format="@", indent=1)
     if column.kind is Kind.RATIO:
         return {4: book.format(num_format="0.00%")}
-    return {places: book.format(num_format="#,##0" + f".{'0' * places}" * (places > 0)) for places in range(7)}
+    return {places: book.format(num_format=f"#,##0.{'0' * places}".rstrip(".")) for places in range(7)}
 
 
 def _width(column: Column, longest: int) -> float:
