@@ -14,21 +14,21 @@ from transforms.sources.tse_municipalities import ABSENT, UNLISTED, faults
 REVENUE, SECTIONS = "core.state_revenue", "staging.tse_polling_places__section"
 
 
-def wrong_pairs(frames: Frames) -> pl.LazyFrame:
+def _wrong_pairs(frames: Frames) -> pl.LazyFrame:
     """What cannot be in the whole table of codes. Codes that only one side has are for coverage.crosswalk to list."""
     official = frames[LOCALITIES].select("municipality_code", "municipality_name").unique("municipality_code").collect()
     found = faults(frames[CROSSWALK].collect(), official)
     return found.lazy().filter(~pl.col("fault").is_in([ABSENT, UNLISTED]))
 
 
-def of_our_states(pairs: pl.LazyFrame, frames: Frames) -> pl.LazyFrame:
-    """Pairs of the states being screened."""
-    return pairs.join(frames["core.state"].select("uf"), on="uf", how="semi")
+def wrong_codes(frames: Frames) -> pl.LazyFrame:
+    """Wrong pairs of the states being screened."""
+    return _wrong_pairs(frames).join(frames["core.state"].select("uf"), on="uf", how="semi")
 
 
-def of_other_states(pairs: pl.LazyFrame, frames: Frames) -> pl.LazyFrame:
-    """Pairs of the other states."""
-    return pairs.join(frames["core.state"].select("uf"), on="uf", how="anti")
+def wrong_codes_elsewhere(frames: Frames) -> pl.LazyFrame:
+    """Wrong pairs of the other states."""
+    return _wrong_pairs(frames).join(frames["core.state"].select("uf"), on="uf", how="anti")
 
 
 def other_names(frames: Frames) -> pl.LazyFrame:

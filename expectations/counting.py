@@ -4,6 +4,7 @@ One pass over the table for all its checks; the counts go to Great Expectations,
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import polars as pl
 
@@ -15,10 +16,12 @@ SHOWN = 5  # failing rows named in a result
 def failing_rows(
     given: pl.DataFrame | pl.LazyFrame, checks: Mapping[str, Check]
 ) -> tuple[dict[str, int], dict[str, Outcome]]:
-    """How many rows fail each check, and why some could not be counted. Memory stays bounded: what is not in it yet is
-    streamed, which takes twice the time of a small table.
+    """How many rows fail each check, and why some could not be counted.
+
+    What is not in memory yet is streamed, which keeps it bounded; a small table takes twice as long that way.
     """
     frame = given.lazy()
+    engine: Literal["in-memory", "streaming"] = "in-memory" if isinstance(given, pl.DataFrame) else "streaming"
     present = set(frame.collect_schema().names())
     errors: dict[str, Outcome] = {}
     counts: dict[str, int] = {}
@@ -31,8 +34,7 @@ def failing_rows(
         else:
             sums.append(_fails(check).sum().cast(pl.Int64).alias(key))
     if sums:
-        found = frame.select(sums).collect(engine="in-memory" if isinstance(given, pl.DataFrame) else "streaming")
-        counts |= found.row(0, named=True)
+        counts |= frame.select(sums).collect(engine=engine).row(0, named=True)
     return counts, errors
 
 

@@ -8,31 +8,28 @@ unknown, never equal and never zero; shares are of all rows (Great Expectations'
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
 
 import polars as pl
 
 from expectations import agreement, certified, coverage, hygiene, sums
 from expectations.check import Frames, Severity, Violation
 
-Search: TypeAlias = Callable[[Frames], pl.LazyFrame]
-
 
 @dataclass(frozen=True, slots=True)
 class Truth:
     """One truth. `reads` are the tables it needs (none: all there are); `says` is filled from the first failing row.
 
-    Truths of which one search finds the rows share `broken`, and take those `among` them that are theirs.
+    Truths that differ in severity alone share `broken`, which is then asked once: of its rows, those of `which`.
     """
 
     name: str
     severity: Severity
     reads: tuple[str, ...]
-    broken: Search
+    broken: Callable[[Frames], pl.LazyFrame]
     says: str
     reason: str
     next_step: str
-    among: Callable[[pl.LazyFrame, Frames], pl.LazyFrame] | None = None
+    which: pl.Expr | None = None
 
 
 def violations(
@@ -40,21 +37,20 @@ def violations(
 ) -> list[Violation]:
     """Every truth tried on the tables at hand, by name."""
     lazy = {name: frame.lazy() for name, frame in frames.items()}
-    found = cache(lambda broken: broken(lazy).collect())
-    return [_tried(truth, lazy, found) for truth in (TRUTHS if truths is None else truths)]
+    rows_of = cache(lambda broken: broken(lazy).collect())
+    return [_tried(truth, lazy, rows_of) for truth in (TRUTHS if truths is None else truths)]
 
 
-def _tried(truth: Truth, frames: Frames, found: Callable[[Search], pl.DataFrame]) -> Violation:
+def _tried(truth: Truth, frames: Frames, rows_of: Callable[..., pl.DataFrame]) -> Violation:
     rows, error = pl.DataFrame(), ""
     if absent := [name for name in truth.reads if name not in frames]:
         error = f"tables absent: {', '.join(absent)}"
     else:
         try:
-            rows = found(truth.broken)
-            if truth.among is not None:
-                rows = truth.among(rows.lazy(), frames).collect()
+            found = rows_of(truth.broken)
+            rows = found if truth.which is None else found.filter(truth.which)
         except Exception as raised:  # noqa: BLE001 a truth that cannot be tried is not true
-            rows, error = pl.DataFrame(), f"{type(raised).__name__}: {raised}"
+            error = f"{type(raised).__name__}: {raised}"
     return Violation(
         name=truth.name,
         severity=truth.severity,
@@ -160,21 +156,19 @@ TRUTHS = (
         "tse_codes_of_the_state",
         "critical",
         (coverage.CROSSWALK, coverage.LOCALITIES, "core.state"),
-        agreement.wrong_pairs,
+        agreement.wrong_codes,
         "TSE {tse_municipality_code} stands beside {municipality_code}: {fault}",
         "voters would be counted in another município, or in none",
         "fetch the TSE–IBGE table again: it is regenerated every week; or place the one before by hand",
-        among=agreement.of_our_states,
     ),
     Truth(
         "tse_codes_of_other_states",
         "warning",
         (coverage.CROSSWALK, coverage.LOCALITIES, "core.state"),
-        agreement.wrong_pairs,
+        agreement.wrong_codes_elsewhere,
         "{uf}: TSE {tse_municipality_code} stands beside {municipality_code}: {fault}",
         "the same table serves every state: a state with a wrong pair is refused when it is screened",
         "tell the TSE; this state's figures do not depend on it",
-        among=agreement.of_other_states,
     ),
     Truth(
         "names_agree_with_the_tse",
@@ -293,7 +287,7 @@ TRUTHS = (
         "{table}.{column}: {rows} of {of} rows, first {first}",
         "text read in the wrong encoding breaks every join by name and every document",
         "the source changed its encoding: see its snapshot, then its reader",
-        among=hygiene.throughout,
+        which=hygiene.THROUGHOUT,
     ),
     Truth(
         "text_is_clean",
@@ -303,6 +297,6 @@ TRUTHS = (
         "{table}.{column}: {rows} of {of} rows, first {first}",
         "a few cells that the publisher itself wrote in the wrong encoding",
         "tell the publisher; no figure depends on them",
-        among=hygiene.in_few_cells,
+        which=~hygiene.THROUGHOUT,
     ),
 )

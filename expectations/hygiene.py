@@ -9,6 +9,8 @@ from expectations.check import Frames
 GARBLED = "\ufffd|Ã[\u0080-\u00bf‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“•–—˜™š›œžŸ€]|Â[\u0080-\u00bf ]"
 GARBLED_COLUMN = {"table": pl.String, "column": pl.String, "rows": pl.Int64, "of": pl.Int64, "first": pl.String}
 TOLERATED = 1000  # upstreams hold a few such cells of their own, fewer than one row in so many
+# Of garbled columns: those whose file was read in the wrong encoding; in the others the publisher wrote a few so.
+THROUGHOUT = pl.col("rows") * TOLERATED > pl.col("of")
 
 
 def garbled(frames: Frames) -> pl.LazyFrame:
@@ -19,14 +21,14 @@ def garbled(frames: Frames) -> pl.LazyFrame:
     texts = {table: frame.select(cs.string()) for table, frame in frames.items()}
     texts = {table: frame for table, frame in texts.items() if frame.collect_schema()}
     rows = pl.concat_str(pl.all(), separator="\n", ignore_nulls=True)
-    found = pl.collect_all(
-        [frame.select(rows.str.contains(GARBLED).any()) for frame in texts.values()], engine="streaming"
-    )
-    columns = [_garbled(table, texts[table]) for table, any_ in zip(texts, found, strict=True) if any_.item()]
+    asked = [frame.select(rows.str.contains(GARBLED).any()) for frame in texts.values()]
+    answers = zip(texts, pl.collect_all(asked, engine="streaming"), strict=True)
+    columns = [_garbled(table, texts[table]) for table, answer in answers if answer.item()]
     return pl.concat([pl.LazyFrame(schema=GARBLED_COLUMN), *columns])
 
 
 def _garbled(table: str, texts: pl.LazyFrame) -> pl.LazyFrame:
+    """The same of one table."""
     bad = pl.all().str.contains(GARBLED)
     rows = texts.select(bad.sum().cast(pl.Int64)).unpivot(variable_name="column", value_name="rows")
     first = texts.select(pl.all().filter(bad).first()).unpivot(variable_name="column", value_name="first")
@@ -36,16 +38,6 @@ def _garbled(table: str, texts: pl.LazyFrame) -> pl.LazyFrame:
         .join(texts.select(pl.len().cast(pl.Int64).alias("of")), how="cross")
         .select(pl.lit(table).alias("table"), "column", "rows", "of", "first")
     )
-
-
-def throughout(columns: pl.LazyFrame, _frames: Frames) -> pl.LazyFrame:
-    """Columns garbled throughout: their file was read in the wrong encoding."""
-    return columns.filter(pl.col("rows") * TOLERATED > pl.col("of"))
-
-
-def in_few_cells(columns: pl.LazyFrame, _frames: Frames) -> pl.LazyFrame:
-    """Columns with a few garbled cells: their publisher wrote them so."""
-    return columns.filter(pl.col("rows") * TOLERATED <= pl.col("of"))
 
 
 def unordered(frames: Frames) -> pl.LazyFrame:
