@@ -23,8 +23,8 @@ class Check:
 
     `expectation` and `arguments` are Great Expectations' own words, empty where it has none; an argument
     `{"$PARAMETER": name}` is filled in when judged. Of `fails` (a row fails) and `breaks` (what is wrong with the
-    frame as a whole, as rows) one is given; both where what `breaks` tells can be counted with all else. `mostly` is
-    refused: it leaves nulls out of the share; `domain.share` counts them.
+    frame as a whole, as rows) one is given. `mostly` is refused: it leaves nulls out of the share; `domain.share`
+    counts them.
     """
 
     name: str

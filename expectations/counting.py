@@ -27,7 +27,7 @@ def failing_rows(
     counts: dict[str, int] = {}
     sums: list[pl.Expr] = []
     for key, check in checks.items():
-        if check.fails is None and check.breaks is not None:
+        if check.breaks is not None:
             counts[key] = check.breaks(frame).height
         elif absent := _absent(check, present):
             errors[key] = Outcome("error", f"column absent: {', '.join(absent)}")
