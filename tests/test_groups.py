@@ -27,14 +27,14 @@ HOUSES = {A: 150, B: 201, C: 90, D: 250, E: 300, F: 120, G: 10}
 BORDERS = [(A, B), (B, C), (C, A), (C, E), (E, F), (F, G), (D, F)]
 
 
-def invented(*, money: str = "certified", seat: int = 30_000, placeless: str = "") -> Invented:
+def invented(*, money: str = "certified", seat: int = 30_000, placeless: str = "", uncounted: str = "") -> Invented:
     state = Invented(state_estimate=8_000_000)
     for code in ("310620005", "310690305"):
         state.district(code, seat, voters=seat // 3, houses=900)
         state.collection(code, "500000.00")
     for code, people in PEOPLE.items():
         voters = None if code == placeless else people // 2
-        state.district(code, people, voters=voters, houses=HOUSES[code])
+        state.district(code, None if code == uncounted else people, voters=voters, houses=HOUSES[code])
         if money == "certified":
             state.collection(code, f"{people * 5}.00")
     if money != "unknown":
@@ -108,8 +108,15 @@ def by_hand(state: Invented, law: RuleSet, largest: int) -> Iterator[tuple[str, 
 @pytest.mark.parametrize("name", ["lc_1_1967", "mg_lc_37_1995", "rs_lc_9070_1990", "plp_137_2015", "sp_lc_651_1990"])
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"money": "apportioned"}, {"money": "unknown"}, {"seat": 8_000}, {"placeless": B}],
-    ids=["certified", "apportioned", "unknown", "small seats", "placeless"],
+    [
+        {},
+        {"money": "apportioned"},
+        {"money": "unknown"},
+        {"seat": 8_000},
+        {"placeless": B},
+        {"seat": 8_000, "uncounted": G},
+    ],
+    ids=["certified", "apportioned", "unknown", "small seats", "placeless", "uncounted"],
 )
 @pytest.mark.parametrize("largest", [4])
 def test_the_search_finds_what_trying_every_set_finds(name: str, changes: Mapping[str, str], largest: int) -> None:

@@ -84,7 +84,7 @@ def viable_sets(ground: Ground, largest: int, most: int) -> tuple[pl.DataFrame, 
         if size == largest:
             break
         surest = np.maximum(sure, inside)
-        going = (surest < CERTAIN) & ~judged["lost"].to_numpy()
+        going = (surest < CERTAIN) & ~(judged["lost"].to_numpy() & ~_vague(sets, largest - size, hops))
         going[going] = _hoped(sets[going], judged.filter(going), largest - size, hops, ground) > surest[going]
         ended = np.concatenate([blocked, sets[~going]])
         sets, inside, blocked = _grown(sets[going], surest[going], ended, beside)
@@ -212,6 +212,14 @@ def _hops(ground: Ground, beside: pl.DataFrame, largest: int) -> list[Sets]:
 def _unknown(figure: str) -> int:
     """What an unknown part may add: to the least there can be nothing, to all else anything."""
     return 0 if figure.endswith("_low") else _UNKNOWN
+
+
+def _vague(sets: Sets, more: int, hops: list[Sets]) -> NDArray[np.bool]:
+    """Which can take in a district without a count of its people: then nobody knows what the origin has lost."""
+    near = np.maximum.reduce([hops[more][places] for places in sets.T])
+    places = [_REACHED.index(f"_no_{name}") for name in MEASURES_OF["population"]]
+    lacking: NDArray[np.bool] = (near[:, places] > 0).any(axis=1)
+    return lacking
 
 
 def _hoped(sets: Sets, going: pl.DataFrame, more: int, hops: list[Sets], ground: Ground) -> Grades:
