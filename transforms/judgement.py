@@ -16,6 +16,7 @@ from transforms.marts.requirement_result import requirement_result
 from transforms.marts.rule_arm import rule_arm
 from transforms.marts.sensitivity import sensitivity
 from transforms.marts.viable_group import viable_group
+from transforms.rules.evaluator import NOT_MET, UNDETERMINED
 from transforms.rules.procedure import fusion_exempt, in_federal_territory
 from transforms.rules.reading import ORIGIN, RuleSet
 from transforms.rules.reference import Reference, reference
@@ -63,37 +64,28 @@ def judge(
     origins = origin_result(rule_set, had, remainder, municipalities, versus)
     requirements = requirement_result(rule_set, own, core["core.area_measure"], origins, versus)
 
-    refused = requirements.filter(pl.col("status") == "not_met")
-    viable = own.select("area_id").join(refused, on="area_id", how="anti")
+    viable = _viable(taken, requirements)
     joint = joint_departures(rule_set, viable, taken, members, origin, had, known, versus)
-    ranking = eligibility(
-        rule_set,
-        areas,
-        core["core.area_district"],
-        figures,
-        municipalities,
-        requirements,
-        same_origin_conflict(joint),
-        exempt,
-        any_simulated=simulated,
-    )
-    leaving = _leaving(taken.join(viable, on="area_id", how="semi"), requirements)
+    conflicts = same_origin_conflict(joint)
+    ranking = eligibility(rule_set, core, figures, requirements, conflicts, exempt, any_simulated=simulated)
     return {
         "mart.rule_arm": rule_arm(rule_set),
         "mart.requirement_result": requirements,
         "mart.origin_result": ORIGIN_RESULT.conform(origins),
         "mart.eligibility": ranking,
         "mart.pending": pending(rule_set, requirements, ranking),
-        "mart.joint_departure": joint_departure(rule_set, joint, leaving, areas, municipalities),
+        "mart.joint_departure": joint_departure(rule_set, joint, viable, areas, municipalities),
         "mart.viable_group": viable_group(rule_set, core, known, origin, had, versus, simulated=simulated),
         "mart.sensitivity": sensitivity(rule_set, ranking, requirements, origins, own, remainder, versus),
     }
 
 
-def _leaving(taken: pl.DataFrame, requirements: pl.DataFrame) -> pl.DataFrame:
-    """municipality_code, area_id, and whether it is undetermined that the area may leave it by itself."""
-    alone = requirements.filter(pl.col("requirement") == ORIGIN).select(
-        "area_id", (pl.col("status") == "undetermined").alias("undetermined")
-    )
+def _viable(taken: pl.DataFrame, requirements: pl.DataFrame) -> pl.DataFrame:
+    """One row per município of origin and area that fails nothing alone: municipality_code, area_id, and whether it is
+    `undetermined` that the area may leave it by itself.
+    """
+    status = pl.col("status")
+    alone = requirements.filter(pl.col("requirement") == ORIGIN).select("area_id", undetermined=status == UNDETERMINED)
     left = taken.select("municipality_code", "area_id").join(alone, on="area_id", validate="m:1")
-    return left.sort("municipality_code", "area_id")
+    failed = requirements.filter(status == NOT_MET)
+    return left.join(failed, on="area_id", how="anti").sort("municipality_code", "area_id")

@@ -43,13 +43,14 @@ def joint_departures(
     known: DistrictFigures,
     reference: Reference,
 ) -> list[Joint]:
-    """Every set of two or more, by município, size and areas. `viable`: area_id of areas not ineligible alone.
+    """Every set of two or more, by município, size and areas. `viable`: municipality_code and area_id of areas not
+    ineligible alone.
 
     `taken`: what each area takes from each origin (core.remainder.parts); `origin`: FIGURES before; `had`: what
     they came to.
     """
-    leaving = taken.select("municipality_code", "area_id").join(viable, on="area_id", how="semi")
-    pool = {code: sorted(area for (area,) in rows) for code, rows in leaving.rows_by_key("municipality_code").items()}
+    by_origin = viable.select("municipality_code", "area_id").rows_by_key("municipality_code")
+    pool = {code: sorted(area for (area,) in rows) for code, rows in by_origin.items()}
     of_areas = area_district.select("area_id", "district_code").rows_by_key("area_id")
     districts = {area: frozenset(code for (code,) in rows) for area, rows in of_areas.items()}
     sets = [(code, chosen) for code in sorted(pool) for chosen in _disjoint_sets(pool[code], districts)]

@@ -1,5 +1,7 @@
 """mart.eligibility: one verdict per area and rule set, ranked. It never says "approved"."""
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from transforms.columns import AREA, AREA_KIND, AREA_NAME, EVIDENCE, MEASURES_OF, RULE_SET, UF, weakest
@@ -87,10 +89,8 @@ TABLE = Table(
 
 def eligibility(
     rule_set: RuleSet,
-    area: pl.DataFrame,
-    area_district: pl.DataFrame,
+    core: Mapping[str, pl.DataFrame],
     area_figures: pl.DataFrame,
-    municipality: pl.DataFrame,
     requirements: pl.DataFrame,
     conflicts: pl.DataFrame,
     exempt: pl.DataFrame,
@@ -101,7 +101,8 @@ def eligibility(
     area_id of areas that need meet nothing. Where any source is simulated, so is the ground of every verdict.
     """
     origins = (
-        area_district.join(municipality, on="municipality_code", validate="m:1")
+        core["core.area_district"]
+        .join(core["core.municipality"], on="municipality_code", validate="m:1")
         .group_by("area_id")
         .agg(
             pl.col("municipality_code").unique().sort().str.join("|").alias("municipality_codes"),
@@ -116,7 +117,7 @@ def eligibility(
         pl.col("urban_houses_value").alias("urban_houses"),
         decimal(pl.col("collection_value"), 2).alias("collection_brl"),
     )
-    rows = area
+    rows = core["core.area"]
     for other in (origins, values, _verdicts(rule_set, requirements), conflicts):
         rows = rows.join(other, on="area_id", how="left", validate="1:1")
     # An area without requirement rows is exempt, or a fusion that the rule set says nothing about.
