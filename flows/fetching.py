@@ -10,14 +10,14 @@ from flows.run import Run
 from transforms.catalog import sources
 from transforms.errors import SourceUnavailable, UsageError
 from transforms.sources import Source
-from warehouse import publish
+from warehouse import data_folder
 from warehouse.snapshots import Poll
 
 
 def fetch(this: Run, names: Sequence[str], files: Sequence[str], *, as_json: bool) -> None:
     """Every source, or the ones named; `files` are SOURCE=PATH. Raises SourceUnavailable if a required one failed."""
     wanted = {name: named(name) for name in names} or dict(sources())
-    with publish.lock(this.data, now=this.now):
+    with data_folder.held(this.data, now=this.now):
         if files:
             polls = dict(_placed(this, word) for word in files)
         else:

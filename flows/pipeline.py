@@ -18,7 +18,7 @@ from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable
 from transforms.screen import screen
 from transforms.sources import inputs, inputs_certificates
 from transforms.states import own_inputs
-from warehouse import meta, publish, release
+from warehouse import data_folder, meta, publish, release
 from warehouse.snapshots import BRASILIA
 from warehouse.staging import stage, sweep
 from warehouse.states import COUNTRY
@@ -34,9 +34,9 @@ def run(this: Run, fetching: Fetching | None = None, building: Building | None =
 
     The flow hands in the two steps as Prefect tasks; they tell each other all through the ledger of polls.
     """
-    with publish.lock(this.data, now=this.now):
+    with data_folder.held(this.data, now=this.now):
         try:
-            with publish.writing(this.data):
+            with data_folder.writing(this.data):
                 sweep_up(this)
                 into_lake(this)  # one that cannot be reached is told before the work, not after
                 strange = strangers(this)

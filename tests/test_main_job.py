@@ -15,7 +15,7 @@ import warehouse
 from flows.cli import call
 from tests.upstream import Upstream
 from transforms.sources import inputs_polling_place_districts
-from warehouse import publish, sample
+from warehouse import data_folder, publish, sample
 
 EXPORTS = {
     "eligibility.csv": """rule_set rank area_id area_name kind uf municipality_codes municipality_names district_codes
@@ -310,7 +310,7 @@ def test_an_optional_source_that_has_nothing_is_said_to_be_done_without(
 
 
 def test_two_runs_at_once_do_not_touch_each_other(upstream: Upstream, tmp_path: Path) -> None:
-    with publish.lock(tmp_path, now=datetime.now(UTC)):
+    with data_folder.held(tmp_path, now=datetime.now(UTC)):
         assert run(tmp_path) == 6
     assert not (tmp_path / "releases").exists()
 

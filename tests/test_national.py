@@ -29,7 +29,7 @@ from transforms.codes import check_digit
 from transforms.errors import UsageError
 from transforms.sources import Scope
 from transforms.states import CANDIDATES, own_inputs
-from warehouse import publish
+from warehouse import data_folder, publish
 from warehouse.sample.ibge import DISTRICT_COLUMNS
 
 AS_OF = date(2026, 11, 30)
@@ -139,7 +139,7 @@ def test_a_state_that_fails_is_stood_in_for_by_its_last_good_release_and_told_on
     (tmp_path / "candidates.csv").write_text(f"{head}\nnew;Nova;group;{one}|{other};\n", encoding="utf-8")
     with hooked() as hook:
         monkeypatch.setenv("EMANCIPA_NOTIFY_URL", hook.url)
-        with publish.lock(copy / "states" / "AP", now=Order().now):
+        with data_folder.held(copy / "states" / "AP", now=Order().now):
             assert run(copy, "--inputs", str(tmp_path)) == 0
             assert run(copy, "--inputs", str(tmp_path)) == 0
     assert f"its last good release, {before}, stands in" in capsys.readouterr().err
@@ -161,7 +161,7 @@ def test_a_state_that_fails_and_has_nothing_is_missed_in_the_title_the_summary_a
     copy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (copy / "states" / "AP" / "current").unlink()
-    with publish.lock(copy / "states" / "AP", now=Order().now):
+    with data_folder.held(copy / "states" / "AP", now=Order().now):
         assert run(copy, "--offline") == 0
         told = " ".join(capsys.readouterr().out.split())
         assert run(copy, "--offline", "--json") == 0

@@ -36,7 +36,7 @@ from flows.nightly import build, build_state, bury, fetch, may_pass, national, n
 from flows.order import Order, run_of
 from tests.upstream import Upstream
 from transforms.errors import SourceUnavailable, UsageError
-from warehouse import publish, sample
+from warehouse import data_folder, publish, sample
 
 AS_OF = date(2026, 11, 30)
 BRASILIA = ZoneInfo("America/Sao_Paulo")
@@ -187,7 +187,7 @@ def test_case_77_a_second_run_touches_nothing(
 ) -> None:
     monkeypatch.setenv("PREFECT_API_URL", prefect)
     before = sorted(path.name for path in data.iterdir())
-    with publish.lock(data, now=datetime.now(UTC)):
+    with data_folder.held(data, now=datetime.now(UTC)):
         state = end(data)
         code = call(["run", "--uf", "ES", "--as-of", str(AS_OF), "--data", str(data)])
     assert (state.name, state.is_cancelled()) == ("Locked", True)

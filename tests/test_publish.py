@@ -14,7 +14,7 @@ import pytest
 
 import warehouse
 from transforms.errors import ChecksRefused, EmancipaError, Locked, UsageError
-from warehouse import publish
+from warehouse import data_folder, publish
 from warehouse.publish import Keep
 
 NOW = datetime(2026, 11, 30, 5, 0, tzinfo=UTC)
@@ -34,14 +34,14 @@ def write(folder: Path, figure: int) -> None:
 
 def release(data: Path, figure: int, now: datetime = NOW, keep: Keep = KEEP) -> str:
     name = publish.release_id(now, f"{figure:08x}")
-    with publish.lock(data, now=now), publish.building(data, now=now) as folder:
+    with data_folder.held(data, now=now), publish.building(data, now=now) as folder:
         write(folder, figure)
         publish.publish(data, folder, name, now=now, keep=keep)
     return name
 
 
 def fail_while_writing(data: Path, error: Exception) -> None:
-    with publish.lock(data, now=NOW), publish.building(data, now=NOW) as folder:
+    with data_folder.held(data, now=NOW), publish.building(data, now=NOW) as folder:
         (folder / "figures.csv").write_text("half")
         raise error
 
@@ -127,7 +127,7 @@ import os, signal, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from tests.test_publish import write
-from warehouse import publish
+from warehouse import data_folder, publish
 
 data, at, now = Path(sys.argv[1]), sys.argv[2], datetime(2026, 12, 1, 5, tzinfo=UTC)
 
@@ -135,7 +135,7 @@ def step(name):
     if name == at:
         os.kill(os.getpid(), signal.SIGKILL)
 
-with publish.lock(data, now=now), publish.building(data, now=now) as folder:
+with data_folder.held(data, now=now), publish.building(data, now=now) as folder:
     step("begin")
     write(folder, 2)
     step("written")
@@ -198,8 +198,8 @@ HOLDER = """
 import sys, time
 from datetime import UTC, datetime
 from pathlib import Path
-from warehouse import publish
-with publish.lock(Path(sys.argv[1]), now=datetime(2026, 11, 30, 5, tzinfo=UTC)):
+from warehouse import data_folder
+with data_folder.held(Path(sys.argv[1]), now=datetime(2026, 11, 30, 5, tzinfo=UTC)):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -344,12 +344,12 @@ def test_a_damaged_release_json_is_named(tmp_path: Path) -> None:
     ids=["full", "full, as DuckDB says it", "quota", "read only", "long name", "no locks"],
 )
 def test_what_the_system_holds_against_a_run_is_said_plainly(tmp_path: Path, error: Exception, says: str) -> None:
-    with pytest.raises(EmancipaError, match=says), publish.writing(tmp_path):
+    with pytest.raises(EmancipaError, match=says), data_folder.writing(tmp_path):
         raise error
 
 
 def test_other_errors_stay_what_they_are(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), publish.writing(tmp_path):
+    with pytest.raises(KeyError), data_folder.writing(tmp_path):
         raise KeyError("a bug")
 
 

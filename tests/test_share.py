@@ -17,7 +17,7 @@ from flows.order import Order
 from flows.run import Outcome
 from flows.settings import settings
 from transforms.errors import EmancipaError, UsageError
-from warehouse import publish, release
+from warehouse import data_folder, publish, release
 from warehouse.ledger import Ledger
 from warehouse.share import LEDGERS, RAW, opened
 
@@ -35,7 +35,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 def published(data: Path, figure: int) -> str:
     """A release of the state with one figure, through the steps of any release."""
     home, now = data / HOME, NOW + timedelta(days=figure)
-    with publish.lock(home, now=now), publish.building(home, now=now) as folder:
+    with data_folder.held(home, now=now), publish.building(home, now=now) as folder:
         (folder / "export").mkdir()
         (folder / "export" / "figures.csv").write_text(f"{figure}\n", encoding="utf-8")
         duckdb.connect(str(folder / "emancipa.duckdb")).close()

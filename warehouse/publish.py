@@ -1,6 +1,6 @@
-"""Publishing: one run at a time, a release built aside, switched in one step, and never half a release to read.
+"""Publishing: a release built aside, switched in one step, and never half a release to read.
 
-    data/lock                held (flock) for the length of a run; says who holds it
+    data/lock                held for the length of a run (see data_folder)
     data/building/<id>       what is being written; whatever a killed run left there goes at the next start
     data/releases/<id>       whole releases, by the moment of their build; files are read only
     data/current             a relative link to one of them, replaced atomically
@@ -11,12 +11,9 @@ Order is the protocol: flush, rename, switch, record, prune. A crash between any
 release, the old one or the new one. Tests kill the process at every step.
 """
 
-import errno
-import fcntl
 import json
 import os
 import shutil
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,24 +21,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from transforms.errors import ChecksRefused, EmancipaError, Locked, UsageError
+from transforms.errors import ChecksRefused, EmancipaError, UsageError
 from warehouse import DATABASE
 from warehouse.build import sealed
+from warehouse.data_folder import held, writing
 from warehouse.ledger import Ledger, sync
 
-CURRENT, RELEASES, BUILDING, LOCK, HISTORY, PINS = (
-    "current", "releases", "building", "lock", "history.jsonl", "pins",
-)  # fmt: skip
+CURRENT, RELEASES, BUILDING, HISTORY, PINS = "current", "releases", "building", "history.jsonl", "pins"
 MANIFEST = "release.json"
 STAMP = "%Y%m%dT%H%M%SZ"
-# What the system may hold against a run, by its error numbers: what to say, and what to do.
-OBSTACLES = (
-    ({errno.ENOSPC, errno.EDQUOT}, "the disk is full", "free some space and run again"),
-    ({errno.EROFS, errno.EACCES, errno.EPERM}, "this may not be read or written", "see whose it is, or name another"),
-    ({errno.ENOTDIR, errno.EEXIST}, "this is a file, and a folder is needed", "move it away, or name another folder"),
-    ({errno.ENAMETOOLONG}, "a name is too long for the disk", "name a data folder with a shorter path"),
-    ({errno.ENOLCK, errno.EOPNOTSUPP}, "no lock can be held here", "name a data folder on a disk of this machine"),
-)
 STEPS = ("flush", "rename", "switch", "record", "prune")
 
 
@@ -70,33 +58,6 @@ def release_id(now: datetime, contents_hash: str) -> str:
 
 
 @contextmanager
-def lock(data: Path, *, now: datetime) -> Iterator[None]:
-    """Hold the data folder. The kernel frees the lock of a process that dies, however it dies."""
-    with writing(data):
-        data.mkdir(parents=True, exist_ok=True)
-        opened = (data / LOCK).open("a+", encoding="utf-8")
-    with opened as file:
-        try:
-            with writing(data):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise Locked(
-                f"another run holds this data folder: {file.read().strip() or 'just started'}",
-                where=str(data / LOCK),
-                action="wait until it ends; nothing was touched",
-            ) from None
-        with writing(data):
-            file.truncate(0)
-            file.write(f"pid {os.getpid()} on {socket.gethostname()}, since {iso(now)}")
-            file.flush()
-        try:
-            yield
-        finally:
-            file.truncate(0)
-
-
-@contextmanager
 def building(data: Path, *, now: datetime) -> Iterator[Path]:
     """An empty folder to write a release into; the lock must be held. Leftovers of killed runs go first.
 
@@ -112,22 +73,6 @@ def building(data: Path, *, now: datetime) -> Iterator[Path]:
         raise
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
-        raise
-
-
-@contextmanager
-def writing(data: Path) -> Iterator[None]:
-    """Say plainly what keeps a run from its files: a full disk, a folder that is read only."""
-    try:
-        yield
-    except EmancipaError:
-        raise
-    except Exception as error:
-        for numbers, what, action in OBSTACLES:
-            # DuckDB and Polars pass on the system's words, without its number.
-            if getattr(error, "errno", None) in numbers or any(os.strerror(number) in str(error) for number in numbers):
-                where = str(getattr(error, "filename", None) or data)
-                raise EmancipaError(f"{what}; readers keep the last release", where=where, action=action) from error
         raise
 
 
@@ -186,7 +131,7 @@ def place(data: Path, folder: Path, release: str, *, step: Callable[[str], objec
 
 def rollback(data: Path, release: str | None = None, *, now: datetime, reason: str = "") -> str:
     """Point `current` at another release (default: the one before it), and record it. Returns its id."""
-    with lock(data, now=now):
+    with held(data, now=now):
         clean(data)
         at_hand, previous = releases(data), current(data)
         older = [found for found in at_hand if previous and found < previous]
@@ -305,11 +250,6 @@ def _record(data: Path, event: Event) -> None:
 def built_at(release: str) -> datetime:
     """The moment in a release's id."""
     return datetime.strptime(release.partition("-")[0], STAMP).replace(tzinfo=UTC)
-
-
-def iso(at: datetime) -> str:
-    """A moment as written in release.json and the history: UTC, to the second."""
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _switch(data: Path, release: str) -> None:

@@ -21,8 +21,9 @@ import polars as pl
 from transforms.errors import EmancipaError
 from transforms.schema import Table
 from warehouse.build import Frame, Tables
+from warehouse.data_folder import iso
 from warehouse.ddl import column_comment, plain, table_comment
-from warehouse.publish import MANIFEST, iso
+from warehouse.publish import MANIFEST
 
 PARQUET, EXPORT = "parquet", "export"
 CODE = ("flows", "transforms", "sql", "expectations", "warehouse")

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from transforms.errors import EmancipaError, UsageError
-from warehouse import meta, publish, release
+from warehouse import data_folder, meta, publish, release
 
 LEDGERS = (publish.HISTORY, meta.RUNS, meta.CHECKS)
 RAW = ("polls.jsonl", "attempts.jsonl")
@@ -110,7 +110,7 @@ class Share:
     def take_home(self, data: Path, home: str, *, now: datetime, keep: publish.Keep) -> None:
         """A state's home as it was given, all of it or nothing. Raises EmancipaError, naming what is not whole."""
         folder = data / home
-        with publish.lock(folder, now=now):
+        with data_folder.held(folder, now=now):
             releases, ledgers = self._told(home)
             with publish.building(folder, now=now) as aside:
                 self.take_ledgers(aside, ledgers, below=home)
