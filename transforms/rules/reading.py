@@ -1,19 +1,19 @@
-"""A rule set as data: what its TOML may say, and errors that name the file, the key and the allowed values.
+"""A rule set as data, and what its TOML may say.
 
 Thresholds are decimal strings read as exact fractions. Nothing outside a TOML file knows a threshold.
 """
 
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from typing import Any, Literal, NoReturn, get_args
+from typing import Any, Literal, get_args
 
 from transforms.columns import MEASURES_OF
 from transforms.errors import UsageError
 from transforms.rules.procedure import TABLES, check
+from transforms.rules.toml_table import TomlTable
 
 Status = Literal["in_force", "superseded", "bill", "vetoed"]
 Comparison = Literal["more_than", "at_least", "share_of_state", "share_of_own", "mean_of_least_populous"]
@@ -21,7 +21,6 @@ Reading = Literal["loss", "strict"]
 REGIONS = ("N", "NE", "SE", "S", "CO")
 STATE_TOTALS = ("population", "tax_revenue")
 ORIGIN = "origin"  # the name of the last of every area's requirements
-FINEST = 10**12  # thresholds have at most twelve decimals, so that products with figures stay exact in 128 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ def parse(text: str, where: str) -> RuleSet:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"not valid TOML: {error}", where=where, action="correct the file") from None
-    reader = _Reader(data, where)
+    reader = TomlTable(data, where)
     reader.only({*_fields(RuleSet), "requirement", "example", *TABLES} - {"requirements", "examples", "procedure"})
     unmeasured = {
         name: reader.inside(data["unmeasured"], "unmeasured").text(name) for name in data.get("unmeasured", {})
@@ -154,7 +153,7 @@ _OWN = ", or a name of your own that [unmeasured] gives the reason of"
 _ARM = {"measure", "comparison", "threshold", "by_region", "of"}
 
 
-def _requirement(reader: "_Reader", measures: tuple[str, ...]) -> Requirement:
+def _requirement(reader: TomlTable, measures: tuple[str, ...]) -> Requirement:
     several = "any_of" in reader.data
     own = {"any_of"} if several else _ARM
     reader.only({"name", "article", "quote", "measure", "body", "ask", *own})
@@ -173,7 +172,7 @@ def _requirement(reader: "_Reader", measures: tuple[str, ...]) -> Requirement:
     )
 
 
-def _arm(reader: "_Reader", measure: str, measures: tuple[str, ...]) -> Arm:
+def _arm(reader: TomlTable, measure: str, measures: tuple[str, ...]) -> Arm:
     comparison: Comparison = reader.choice("comparison", get_args(Comparison))
     own = reader.choice("measure", measures, _OWN) if "measure" in reader.data else measure
     by_region = _by_region(reader, comparison) if "by_region" in reader.data else None
@@ -191,7 +190,7 @@ def _arm(reader: "_Reader", measure: str, measures: tuple[str, ...]) -> Arm:
     return Arm(own, comparison, threshold, by_region, of)
 
 
-def _by_region(reader: "_Reader", comparison: str) -> dict[str, Fraction]:
+def _by_region(reader: TomlTable, comparison: str) -> dict[str, Fraction]:
     regions = reader.data["by_region"]
     if comparison not in ("more_than", "at_least"):
         reader.fail("by_region", f"with comparison {comparison!r}", "with more_than or at_least only")
@@ -200,7 +199,7 @@ def _by_region(reader: "_Reader", comparison: str) -> dict[str, Fraction]:
     return {region: reader.number(f"by_region.{region}", regions[region]) for region in REGIONS}
 
 
-def _origin(reader: "_Reader", names: list[str]) -> Origin:
+def _origin(reader: TomlTable, names: list[str]) -> Origin:
     reader.only(_fields(Origin))
     requirements = reader.data.get("requirements", [])
     if not requirements or not set(requirements) <= set(names):
@@ -217,7 +216,7 @@ _VERDICTS = ("met", "not_met", "undetermined", "open", "closed")
 _VOTES = ("registered", "voted", "yes", "no")
 
 
-def _example(reader: "_Reader", names: list[str]) -> Example:
+def _example(reader: TomlTable, names: list[str]) -> Example:
     reader.only({*_fields(Example), *_VERDICTS} - {"verdicts"})
     data, verdicts = reader.data, {name: reader.values(name) for name in _VERDICTS if name in reader.data}
     votes = dict(data.get("votes", {}))
@@ -240,86 +239,3 @@ def _example(reader: "_Reader", names: list[str]) -> Example:
 
 def _fields(declaration: type) -> set[str]:
     return set(declaration.__dataclass_fields__)  # type: ignore[attr-defined]
-
-
-def _is_number(found: Any) -> bool:
-    try:
-        return isinstance(found, int | str) and Fraction(found) is not None
-    except (ValueError, ZeroDivisionError):
-        return False
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """A TOML table with its place in the file, so that every complaint can say where."""
-
-    data: Mapping[str, Any]
-    where: str
-
-    def inside(self, data: Mapping[str, Any], key: str) -> "_Reader":
-        name = data.get("name")
-        place = f"{key} {name!r}" if name else key
-        return _Reader(data, f"{self.where}, {place}" if place else self.where)
-
-    def fail(self, key: str, what: str, allowed: str) -> NoReturn:
-        raise UsageError(f"key {key!r}: {what}", where=self.where, action=f"allowed: {allowed}")
-
-    def only(self, allowed: set[str]) -> None:
-        for key in sorted(set(self.data) - allowed):
-            self.fail(key, "unknown", ", ".join(sorted(allowed)))
-
-    def text(self, key: str) -> str:
-        found = self.data.get(key)
-        if not isinstance(found, str) or not found.strip():
-            self.fail(key, "missing" if found is None else f"{found!r}", "a text")
-        return found
-
-    def id(self, key: str) -> str:
-        """What file names, columns and joins can carry."""
-        found = self.text(key)
-        if not re.fullmatch("[a-z0-9_]+", found):
-            self.fail(key, f"{found!r}", "small letters, digits and _, such as my_rules_2026")
-        return found
-
-    def choice(self, key: str, allowed: tuple[Any, ...], also: str = "") -> Any:
-        found = self.data.get(key)
-        if not isinstance(found, str) or found not in allowed:
-            self.fail(key, "missing" if found is None else f"{found!r}", ", ".join(allowed) + also)
-        return found
-
-    def day(self, key: str, *, required: bool = False) -> date | None:
-        found = self.data.get(key)
-        if (found is None and required) or not (found is None or isinstance(found, date)):
-            self.fail(key, "missing" if found is None else f"{found!r}", "a date such as 1967-11-09")
-        return found
-
-    def number(self, key: str, found: Any) -> Fraction:
-        """Above zero, of a decimal text (not a number: TOML's are floats, and 0.005 is none of them exactly)."""
-        try:
-            number = Fraction(found if isinstance(found, str) else "")
-        except (ValueError, ZeroDivisionError):
-            number = Fraction(0)
-        if number <= 0 or (number * FINEST).denominator != 1:
-            what = "missing" if found is None else f"{found!r}"
-            self.fail(key, what, 'a decimal text above zero, of at most 12 decimals, such as "0.005"')
-        return number
-
-    def values(self, key: str) -> tuple[Any, ...]:
-        """A list of days (open, closed), or of whole numbers and decimal texts."""
-        found, days = self.data[key], key in ("open", "closed")
-        if not isinstance(found, list) or not all(isinstance(e, date) if days else _is_number(e) for e in found):
-            self.fail(key, f"{found!r}", "a list of days" if days else "a list of whole numbers and decimal texts")
-        return tuple(found)
-
-    def figures(self, key: str) -> dict[str, Fraction]:
-        """A table of whole numbers and decimal texts."""
-        found = self.data.get(key, {})
-        if not isinstance(found, dict) or not all(map(_is_number, found.values())):
-            self.fail(key, f"{found!r}", "a table of whole numbers and decimal texts: { population = 8000000 }")
-        return {name: Fraction(each) for name, each in found.items()}
-
-    def tables(self, key: str) -> list[Mapping[str, Any]]:
-        found = self.data.get(key)
-        if not isinstance(found, list) or not found or not all(isinstance(entry, dict) for entry in found):
-            self.fail(key, "missing or not a list of tables", f"[[{key}]] entries")
-        return found
