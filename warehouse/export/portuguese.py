@@ -6,8 +6,7 @@ stands as it is where a sentence is unknown: `untranslated` lists those, for tes
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -48,10 +47,7 @@ def in_portuguese(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
 
     Raises on a value of a closed vocabulary that has no word.
     """
-    worded = [column for column in table.columns if is_worded(column)]
-    said = [column.name for column in worded if column.kind is not Kind.BOOLEAN and column.name != PERIOD]
-    values = rows.select(pl.col(said).unique().drop_nulls().implode()).to_dict(as_series=False)
-    return rows.select(_worded(column, *values.get(column.name, ())) for column in worded)
+    return rows.select(_worded(column, rows[column.name]) for column in table.columns if is_worded(column))
 
 
 def is_worded(column: Column) -> bool:
@@ -59,20 +55,20 @@ def is_worded(column: Column) -> bool:
     return column.kind is Kind.BOOLEAN or column.values is not None or column.name in (*PHRASED, PERIOD)
 
 
-def _worded(column: Column, values: Sequence[str] = ()) -> pl.Expr:
-    """One column in Portuguese, of the distinct values it has."""
+def _worded(column: Column, cells: pl.Series) -> pl.Expr:
+    """One column in Portuguese, by the distinct values of its cells."""
     cell = pl.col(column.name)
     if column.name == PERIOD:
         return pl.when(cell != "").then(cell.str.replace_all(ISO_DAY.pattern, "$3/$2/$1"))
     if column.kind is Kind.BOOLEAN:
         return pl.when(cell).then(pl.lit("sim")).when(~cell).then(pl.lit("não")).alias(column.name)
+    values = cells.unique().drop_nulls().to_list()
     if column.values is not None and (missing := set(values) - VOCABULARY.keys()):
         raise ValueError(f"{column.name} has no Portuguese for {sorted(missing)}: add it to {screen.__name__}")
     words = {value: sentence(value) for value in values if value}
     return cell.replace_strict(words, return_dtype=pl.String, default=None)
 
 
-@lru_cache(maxsize=50_000)  # the same sentences stand in the CSV, in the workbook, on the page, and in other states
 def sentence(text: str) -> str:
     """A text in Portuguese, part by part; an unknown part stands as it is."""
     return "".join(_part(part) or part for part in SEPARATORS.split(text))

@@ -1,12 +1,10 @@
 """Figures as Brazil writes them, from exact texts: 1.234.567,89. Nothing is rounded here."""
 
 from decimal import Decimal
-from functools import lru_cache
 
 DASH, MINUS = "–", "−"  # unknown or a range; less than nothing
 
 
-@lru_cache(maxsize=50_000)  # a bound that is its value and the next, a threshold of every area
 def number(text: str | None) -> str:
     """An exact figure, as its CSV has it, with dots for thousands and a comma for decimals."""
     if not text:
