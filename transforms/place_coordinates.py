@@ -36,17 +36,6 @@ def located(places: pl.DataFrame, mesh: pl.DataFrame | None, districts: pl.DataF
         [current.rename({"district": "current_district"}), previous.rename({"district": "previous_district"})],
         how="diagonal",
     ).sort("index")
-    x, y, own = (used[name].to_numpy() for name in ("x", "y", "polygon"))
-    edges = borders.drawn(shapes)
-    near = borders.distances(edges, x, y, own, within).join(polygons, on="polygon", validate="m:1")
-    near = near.group_by("point").agg(pl.col("district").sort().alias("near"))
-    border = borders.nearest(edges, x, y, own).rename({"metres": "border_distance_m"})
-    measured = (
-        used.with_row_index("point")
-        .with_columns(pl.col("point").cast(pl.Int64))
-        .join(near, on="point", how="left", validate="1:1")
-        .join(border, on="point", how="left", validate="1:1")
-    )
     meshed = polygons["district"].str.head(7).unique()
     unmeshed = (
         districts.join(polygons, left_on="district_code", right_on="district", how="anti")
@@ -55,7 +44,7 @@ def located(places: pl.DataFrame, mesh: pl.DataFrame | None, districts: pl.DataF
     )
     return (
         places.select("index", "municipality_code")
-        .join(measured, on="index", how="left", validate="1:1")
+        .join(_measured(used, shapes, polygons, within), on="index", how="left", validate="1:1")
         .join(unmeshed, on="municipality_code", how="left", validate="m:1")
         .with_columns(is_meshed=pl.col("municipality_code").is_in(meshed.implode()))
         .select(pl.col(name).cast(dtype) for name, dtype in schema.items())
@@ -77,3 +66,18 @@ def _inside(places: pl.DataFrame, prefix: str, shapes: NDArray[Any], polygons: p
         points["municipality_code"].cast(pl.Int64).to_numpy(),
     )
     return points.with_columns(polygon=pl.Series(polygon, dtype=pl.Int64)).join(polygons, on="polygon", validate="m:1")
+
+
+def _measured(used: pl.DataFrame, shapes: NDArray[Any], polygons: pl.DataFrame, within: float) -> pl.DataFrame:
+    """What is `_inside`, with near and border_distance_m."""
+    x, y, own = (used[name].to_numpy() for name in ("x", "y", "polygon"))
+    edges = borders.drawn(shapes)
+    near = borders.distances(edges, x, y, own, within).join(polygons, on="polygon", validate="m:1")
+    near = near.group_by("point").agg(pl.col("district").sort().alias("near"))
+    border = borders.nearest(edges, x, y, own).rename({"metres": "border_distance_m"})
+    return (
+        used.with_row_index("point")
+        .with_columns(pl.col("point").cast(pl.Int64))
+        .join(near, on="point", how="left", validate="1:1")
+        .join(border, on="point", how="left", validate="1:1")
+    )
