@@ -18,7 +18,7 @@ from transforms.errors import EmancipaError, SourceChanged, SourceUnavailable
 from transforms.screen import screen
 from transforms.sources import inputs, inputs_certificates
 from transforms.states import own_inputs
-from warehouse import data_folder, meta, publish, release
+from warehouse import data_folder, publish, release, run_ledger
 from warehouse.snapshots import BRASILIA
 from warehouse.staging import stage, sweep
 from warehouse.states import COUNTRY
@@ -47,7 +47,7 @@ def run(this: Run, fetching: Fetching | None = None, building: Building | None =
                 outcome = replace(outcome, warnings=(*strange, *outcome.warnings))
                 into_lake(this, outcome)
         except EmancipaError as error:
-            record(this, meta.FAILURES[error.exit_code], error.exit_code, message=str(error))
+            record(this, run_ledger.FAILURES[error.exit_code], error.exit_code, message=str(error))
             raise
         except Exception as error:
             record(this, "bug", 1, message=f"{type(error).__name__}: {error}")
@@ -89,7 +89,7 @@ def record(this: Run, outcome: str, exit_code: int, *, release: str | None = Non
     """A line more in the data folder's ledger of runs."""
     ended = this.ended(outcome, exit_code, at=datetime.now(UTC), release=release, message=message)
     try:
-        meta.record_run(this.data, ended)
+        run_ledger.record_run(this.data, ended)
     except OSError as error:  # a full disk, most often: how the run ended is told all the same
         this.say(f"the run could not be recorded: {error}")
 

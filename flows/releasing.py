@@ -20,7 +20,7 @@ from transforms.errors import EmancipaError
 from transforms.published_through import published_through
 from transforms.schema import Table
 from transforms.sources import Source
-from warehouse import DATABASE, build, diff, meta, publish, release, views
+from warehouse import DATABASE, build, diff, meta, publish, release, run_ledger, views
 from warehouse.export import csv, datapackage, leia_me
 from warehouse.freshness import freshness
 from warehouse.staging import published
@@ -127,7 +127,7 @@ def check(making: Making, folder: Path, fresh: pl.DataFrame, asked: Sequence[bui
     truths += drift.violations(_frames_of(making), frames, making.run.accept_drift)
     pages: dict[str, str] = {}
     results = expectations.judge(making.content, truths, pages=pages)
-    meta.record_checks(making.run.data, meta.run_id(making.run.now, making.run.scope.uf), results)
+    run_ledger.record_checks(making.run.data, run_ledger.run_id(making.run.now, making.run.scope.uf), results)
     report.write(folder / "checks", results, pages)
     report.require(results, folder / "checks")
     for line in report.published_with(results):
@@ -190,13 +190,13 @@ def about_itself(making: Making, release_id: str, results: pl.DataFrame, fresh: 
     this = making.run
     run = this.ended("published", release=release_id, message=this.accept_drift)
     frames = {
-        meta.RUN: meta.runs(this.data, run),
+        run_ledger.RUN: run_ledger.runs(this.data, run),
         meta.SNAPSHOT: making.snapshots,
         meta.ATTEMPT: meta.attempts(this.store.attempts()),
         meta.POLL: meta.polls(this.store.polls(), making.uf),
         meta.SOURCE_FRESHNESS: fresh,
         meta.RELEASE: meta.releases(this.data, release_id, at=this.now, reason=this.accept_drift),
-        meta.CHECK_HISTORY: meta.check_history(this.data),
+        run_ledger.CHECK_HISTORY: run_ledger.check_history(this.data),
         meta.STATE_RELEASE: meta.STATE_RELEASE.frame() if making.states is None else making.states,
         report.CHECK_RESULT: results,
     }

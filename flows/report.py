@@ -15,7 +15,7 @@ from flows.settings import Settings
 from transforms.catalog import sources as catalogue
 from transforms.errors import UsageError
 from transforms.sources import Scope
-from warehouse import meta, publish, sample
+from warehouse import publish, run_ledger, sample
 from warehouse.freshness import freshness, through
 from warehouse.snapshots import NOT_SUPPLIED, Store
 
@@ -129,7 +129,7 @@ def status(settings: Settings, uf: str | None, *, as_json: bool) -> None:
     release = publish.current(data)
     spoken = through(data / publish.CURRENT) if release else None
     rows = freshness(Store(settings.raw), catalogue().values(), now, uf, spoken)
-    last = meta.runs(data).sort("started_at").tail(1).to_dicts()
+    last = run_ledger.runs(data).sort("started_at").tail(1).to_dicts()
     facts: dict[str, Any] = {"release": release, "sources": rows, "last_run": last[0] if last else None, "states": []}
     if release:
         manifest = publish.manifest(data, release)

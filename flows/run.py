@@ -11,7 +11,7 @@ from flows.rule_files import RuleFile
 from flows.settings import Settings
 from transforms.catalog import sources
 from transforms.sources import Scope, Source
-from warehouse import meta, publish
+from warehouse import publish, run_ledger
 from warehouse.snapshots import Store
 
 Say = Callable[[str], None]
@@ -71,9 +71,9 @@ class Run:
 
     def ended(
         self, outcome: str, exit_code: int = 0, *, at: datetime | None = None, release: str | None, message: str
-    ) -> meta.Run:
+    ) -> run_ledger.Run:
         """Its line in the ledger of runs (meta.run)."""
-        return meta.Run(
+        return run_ledger.Run(
             started_at=self.now,
             finished_at=at,
             uf=self.scope.uf,

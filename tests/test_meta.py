@@ -9,10 +9,10 @@ import polars as pl
 from transforms.columns import MUNICIPALITY
 from transforms.schema import Table, Unit
 from transforms.sources import Source
-from warehouse import meta, publish, views
+from warehouse import meta, publish, run_ledger, views
 from warehouse.build import SCHEMAS, build
 from warehouse.freshness import freshness
-from warehouse.meta import Run
+from warehouse.run_ledger import Run
 from warehouse.snapshots import Answer, Attempt, Poll, Store
 
 NOW = datetime(2026, 11, 30, 5, 0, tzinfo=UTC)
@@ -31,17 +31,17 @@ def attempt(at: datetime, outcome: str) -> Attempt:
 
 
 def test_runs_survive_in_their_ledger_and_end_with_the_one_that_writes(tmp_path: Path) -> None:
-    meta.record_run(tmp_path, run(NOW, "published", "r1"))
-    meta.record_run(tmp_path, run(NOW + timedelta(days=1), "failed"))
+    run_ledger.record_run(tmp_path, run(NOW, "published", "r1"))
+    run_ledger.record_run(tmp_path, run(NOW + timedelta(days=1), "failed"))
     writing = Run(NOW + timedelta(days=2), None, "ES", date(2026, 12, 2), "published", 0, "r2", "", "1")
-    rows = meta.runs(tmp_path, writing)
+    rows = run_ledger.runs(tmp_path, writing)
     assert rows.select("run_id", "outcome", "release").rows() == [
         ("20261130T050000.000000Z-ES", "published", "r1"),
         ("20261201T050000.000000Z-ES", "failed", None),
         ("20261202T050000.000000Z-ES", "published", "r2"),
     ]
     assert rows["finished_at"].to_list() == [NOW + timedelta(minutes=1), NOW + timedelta(days=1, minutes=1), None]
-    assert meta.runs(tmp_path).height == 2
+    assert run_ledger.runs(tmp_path).height == 2
 
 
 def test_the_release_being_written_is_the_last_of_its_history(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_how_long_a_source_has_been_failing_is_one_query(tmp_path: Path) -> None
     good = store.history()[5]
     fresh = meta.SOURCE_FRESHNESS.frame(freshness(store, [TSE], NOW + timedelta(days=8)))
     rows = {
-        meta.RUN: meta.runs(data),
+        run_ledger.RUN: run_ledger.runs(data),
         meta.SNAPSHOT: meta.snapshots([(TSE, good)]),
         meta.ATTEMPT: meta.attempts(store.attempts()),
         meta.POLL: meta.polls(store.polls(), "ES"),
@@ -99,7 +99,7 @@ def test_how_long_a_source_has_been_failing_is_one_query(tmp_path: Path) -> None
         meta.COLUMN: meta.columns(meta.TABLES),
         meta.RELEASE: meta.releases(data, "r", at=NOW),
         meta.STATE_RELEASE: meta.STATE_RELEASE.frame(),
-        meta.CHECK_HISTORY: meta.check_history(data),
+        run_ledger.CHECK_HISTORY: run_ledger.check_history(data),
     }
     assert tuple(rows) == meta.TABLES
     path = data / "a.duckdb"
@@ -142,8 +142,8 @@ def test_a_clock_that_was_once_ahead_makes_no_source_fresh_for_ever(tmp_path: Pa
 
 def test_runs_of_one_second_are_told_apart(tmp_path: Path) -> None:
     for microsecond in (1, 2):
-        meta.record_run(tmp_path, run(NOW.replace(microsecond=microsecond), "refused"))
-    assert meta.runs(tmp_path)["run_id"].n_unique() == 2
+        run_ledger.record_run(tmp_path, run(NOW.replace(microsecond=microsecond), "refused"))
+    assert run_ledger.runs(tmp_path)["run_id"].n_unique() == 2
 
 
 def test_checks_that_did_not_pass_are_remembered_run_by_run(tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_checks_that_did_not_pass_are_remembered_run_by_run(tmp_path: Path) -> N
     ]
     results = pl.DataFrame(rows, schema=names, orient="row")
     for day in ("20261130", "20261201"):
-        meta.record_checks(tmp_path, day, results)
-    assert meta.check_history(tmp_path).select("run_id", "check_name", "observed").rows() == [
+        run_ledger.record_checks(tmp_path, day, results)
+    assert run_ledger.check_history(tmp_path).select("run_id", "check_name", "observed").rows() == [
         ("20261130", "key", "2 rows"),
         ("20261201", "key", "2 rows"),
     ]

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from transforms.errors import EmancipaError, UsageError
-from warehouse import data_folder, meta, publish, release
+from warehouse import data_folder, publish, release, run_ledger
 
-LEDGERS = (publish.HISTORY, meta.RUNS, meta.CHECKS)
+LEDGERS = (publish.HISTORY, run_ledger.RUNS, run_ledger.CHECKS)
 RAW = ("polls.jsonl", "attempts.jsonl")
 
 Sums = Mapping[str, str]  # SHA-256 by name of file, relative to its folder
