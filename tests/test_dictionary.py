@@ -52,7 +52,7 @@ def test_a_changed_declaration_makes_the_files_stale(tmp_path: Path) -> None:
     assert dictionary.stale([PLACE], tmp_path) == [tmp_path / "dictionary.md", tmp_path / "dicionario.md"]
     dictionary.write([PLACE], tmp_path)
     assert dictionary.stale([PLACE], tmp_path) == []
-    assert dictionary.stale([PLACE, meta.SNAPSHOT], tmp_path) == [tmp_path / "dictionary.md", tmp_path / "dicionario.md"]
+    assert dictionary.stale([PLACE, meta.POLL], tmp_path) == [tmp_path / "dictionary.md", tmp_path / "dicionario.md"]
 
 
 def test_the_dictionary_in_the_repository_is_what_the_declarations_say() -> None:
