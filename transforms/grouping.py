@@ -94,9 +94,13 @@ def viable_sets(ground: Ground, largest: int, most: int) -> tuple[pl.DataFrame, 
             chosen = _most_populous(sets, most, ground)
             sets, inside, complete = sets[chosen], inside[chosen], False
     every = pl.concat(found)
-    margins = [evaluate(each, every, ground.reference, ["sure"], ("margin",)) for each in ground.rule_set.requirements]
-    smallest = pl.min_horizontal(each["margin"] for each in margins)
-    return every.drop("lost", *FIGURES).with_columns(smallest.alias("smallest_margin")), complete
+    return every.with_columns(smallest_margin=_smallest_margin(every, ground)).drop("lost", *FIGURES), complete
+
+
+def _smallest_margin(rows: pl.DataFrame, ground: Ground) -> pl.Expr:
+    """Of all requirements. `rows`: FIGURES, and `sure`, asked for beside a margin: one that nobody has is a single null."""
+    asked = [evaluate(each, rows, ground.reference, ["sure"], ("margin",)) for each in ground.rule_set.requirements]
+    return pl.min_horizontal(each["margin"] for each in asked)
 
 
 def _minimal(sets: Sets, sure: Grades, inside: Grades, best: list[pl.DataFrame]) -> NDArray[np.bool]:
