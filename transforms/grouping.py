@@ -98,7 +98,7 @@ def viable_sets(ground: Ground, largest: int, most: int) -> tuple[pl.DataFrame, 
 
 
 def _smallest_margin(rows: pl.DataFrame, ground: Ground) -> pl.Expr:
-    """Of all requirements. `rows`: FIGURES, and `sure`, asked for beside a margin: one that nobody has is a single null."""
+    """Of all requirements. `rows`: FIGURES and `sure`, asked for too: a margin that nobody has is a single null."""
     asked = [evaluate(each, rows, ground.reference, ["sure"], ("margin",)) for each in ground.rule_set.requirements]
     return pl.min_horizontal(each["margin"] for each in asked)
 
