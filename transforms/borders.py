@@ -85,9 +85,10 @@ def distances(
     Columns point, polygon, metres; one row per pair, sorted by point and distance. A border is a polygon's: where
     two overlap or leave a gap, each one's own line counts.
     """
-    point, piece = _around(edges, longitude, latitude, own, within)
+    points = np.column_stack([longitude, latitude])
+    point, piece = _around(edges, points, own, within)
     measured = pl.DataFrame(
-        {"point": point, "polygon": edges.owner[piece], "metres": _metres(edges, longitude, latitude, point, piece)}
+        {"point": point, "polygon": edges.owner[piece], "metres": _metres(edges, points, point, piece)}
     )
     return (
         measured.group_by("point", "polygon")
@@ -105,19 +106,19 @@ def nearest(
     Looks twice as far each time, for the points that have found none yet; of a piece whose box is further than where
     another piece begins, no segment is measured.
     """
-    metres = np.full(len(own), np.inf)
+    points, metres = np.column_stack([longitude, latitude]), np.full(len(own), np.inf)
     for within in SEARCH_M:
         left = np.flatnonzero(np.isinf(metres))
-        point, piece = _around(edges, longitude[left], latitude[left], own[left], within)
+        point, piece = _around(edges, points[left], own[left], within)
         point = left[point]
-        centre, scale = _plane(longitude, latitude, point)
+        centre, scale = points[point], metres_per_degree(points[:, 1])[point]
         begins = np.hypot(*((edges.start[edges.first[piece]] - centre) * scale).T)
         box = np.hypot(*(np.maximum(0, np.maximum(edges.low[piece] - centre, centre - edges.high[piece])) * scale).T)
         bound = np.full(len(own), np.inf)
         np.minimum.at(bound, point, begins)
         close = box <= bound[point] + 1  # a metre for rounding
         point, piece = point[close], piece[close]
-        np.minimum.at(metres, point, _metres(edges, longitude, latitude, point, piece))
+        np.minimum.at(metres, point, _metres(edges, points, point, piece))
         metres[metres.round(1) > within] = np.inf  # another may be nearer, beyond the boxes looked at
     found = pl.DataFrame({"point": np.arange(len(own)), "metres": metres})
     return found.filter(pl.col("metres").is_finite()).with_columns(pl.col("metres").round(1))
@@ -170,39 +171,24 @@ def _boxes(low: NDArray[np.float64], high: NDArray[np.float64]) -> Any:
 
 
 def _around(
-    edges: Borders,
-    longitude: NDArray[np.float64],
-    latitude: NDArray[np.float64],
-    own: NDArray[np.intp],
-    within: float,
+    edges: Borders, points: NDArray[np.float64], own: NDArray[np.intp], within: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Pairs (point, piece) of every piece that may come within so many metres and is not of the point's own polygon."""
-    centre, reach = np.column_stack([longitude, latitude]), within / SHORTEST_DEGREE_M
-    point, piece = edges.index.query(_boxes(centre - reach, centre + reach))
+    reach = within / SHORTEST_DEGREE_M
+    point, piece = edges.index.query(_boxes(points - reach, points + reach))
     other = edges.owner[piece] != own[point]
     return point[other], piece[other]
 
 
-def _plane(
-    longitude: NDArray[np.float64], latitude: NDArray[np.float64], point: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Where the plane touches that is tangent at each point, and the metres of a degree there."""
-    return np.column_stack([longitude, latitude])[point], metres_per_degree(latitude)[point]
-
-
 def _metres(
-    edges: Borders,
-    longitude: NDArray[np.float64],
-    latitude: NDArray[np.float64],
-    point: NDArray[np.intp],
-    piece: NDArray[np.intp],
+    edges: Borders, points: NDArray[np.float64], point: NDArray[np.intp], piece: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """Metres from points to the pieces paired with them, on the point's tangent plane."""
     count = edges.count[piece]
     point = np.repeat(point, count)
     before = np.repeat(np.cumsum(count) - count, count)
     segment = np.repeat(edges.first[piece], count) + np.arange(len(point)) - before
-    centre, scale = _plane(longitude, latitude, point)
+    centre, scale = points[point], metres_per_degree(points[:, 1])[point]
     start, end = (edges.start[segment] - centre) * scale, (edges.end[segment] - centre) * scale
     along = end - start
     length = np.einsum("ij,ij->i", along, along)
