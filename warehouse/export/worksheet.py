@@ -50,9 +50,10 @@ class Sheet(Worksheet):  # type: ignore[misc]  # xlsxwriter has no types
 
 
 def _cells(place: int, row: pl.Expr, value: pl.Expr, style: Format | Mapping[int, Format]) -> pl.Expr:
+    """A column's cells as XML: a text by its number, a figure as it is written."""
     at = f'<c r="{xl_col_to_name(place)}{{}}"'
     if isinstance(style, Format):
         return pl.format(f'{at} s="{style._get_xf_index()}" t="s"><v>{{}}</v></c>', row, value)
-    numbers = {decimals: each._get_xf_index() for decimals, each in style.items()}
+    formats = {decimals: each._get_xf_index() for decimals, each in style.items()}
     decimals = value.str.extract(r"^[^.]*\.?(\d*)$").str.len_chars()
-    return pl.format(f'{at} s="{{}}"><v>{{}}</v></c>', row, decimals.replace_strict(numbers), value)
+    return pl.format(f'{at} s="{{}}"><v>{{}}</v></c>', row, decimals.replace_strict(formats), value)
