@@ -106,6 +106,16 @@ def test_areas_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
         ibge_district_mesh.parse_district(io.BytesIO(layer(tmp_path / "ES.gpkg", wrong, [SQUARE])))
 
 
+def test_a_district_without_an_area_leaves_the_others_to_add_up(tmp_path: Path) -> None:
+    two = {"CD_DIST": ["320010205", "320010210"], "NM_DIST": ["Afonso Cláudio", "Fazenda"], "AREA_KM2": [115.8, np.nan]}
+    shapes = [SQUARE, shapely.box(-40.9, -20, -40.8, -19.9)]
+    mesh = ibge_district_mesh.parse_district(io.BytesIO(layer(tmp_path / "ES.gpkg", two, shapes)))
+    assert mesh["area_km2"].to_list() == [115.8, None]
+    wrong = two | {"AREA_KM2": [120.0, np.nan]}
+    with pytest.raises(SourceChanged, match="116 km², the table 120"):
+        ibge_district_mesh.parse_district(io.BytesIO(layer(tmp_path / "wrong.gpkg", wrong, shapes)))
+
+
 def test_a_projected_map_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceChanged, match="not in degrees"):
         ibge_district_mesh.parse_district(io.BytesIO(layer(tmp_path / "ES.gpkg", DISTRICTS, [SQUARE], crs="EPSG:5880")))

@@ -76,11 +76,11 @@ def parse_district(stream: BinaryIO) -> pl.DataFrame:
         shapes = geometry.dissolved(features, pl.col("CD_DIST").alias("district_code"))
         words = features.group_by(pl.col("CD_DIST").alias("district_code")).agg(
             pl.col("NM_DIST").min().alias("district_name"),
-            pl.col("AREA_KM2").cast(pl.Float64).max().alias("area_km2"),
+            pl.col("AREA_KM2").cast(pl.Float64).fill_nan(None).max().alias("area_km2"),  # empty is read as NaN
         )
         table = staged(DISTRICTS, shapes.join(words, on="district_code", validate="1:1"), NAME)
-    measured = float(geometry.area_km2(geometry.shapes(table["geometry"])).sum())
-    given = float(table["area_km2"].sum())
+    told = table.drop_nulls("area_km2")
+    measured, given = float(geometry.area_km2(geometry.shapes(told["geometry"])).sum()), float(told["area_km2"].sum())
     if not abs(measured - given) <= AREA_TOLERANCE * given:  # nor where it cannot be measured
         raise SourceChanged(f"the polygons measure {measured:.0f} km², the table {given:.0f}", where=NAME)
     return table
@@ -134,7 +134,10 @@ SOURCE = Source(
     base="ibge_files",
     encoding="utf-8",
     conversation=conversation,
-    tables=(Staged(DISTRICTS, "districts", parse_district), Staged(SECTORS, "sectors", parse_sector)),
+    tables=(
+        Staged(DISTRICTS, "districts", parse_district, version=2),
+        Staged(SECTORS, "sectors", parse_sector, version=2),
+    ),
     required=False,
     smallest=1000,
     largest=2_000_000_000,
