@@ -114,7 +114,7 @@ def _totals(rows: Sequence[Row]) -> Iterator[Fault]:
 FORM = Form(
     "collections.csv",
     COLLECTIONS,
-    version=3,
+    version=4,
     rule=_faults,
     whole=_totals,
     defaults={"regime": GROSS, "territorial_basis": "nao_informada"},
