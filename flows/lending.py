@@ -15,19 +15,19 @@ from flows.settings import settings
 from transforms.catalog import sources
 from transforms.errors import EmancipaError
 from warehouse import publish, staging
-from warehouse.share import RAW, Sums, opened
+from warehouse.share import RAW, Sums, opened, sha256_of
 
 AWAY = "away"  # below a worker's data folder, so that what the machine has of its own is left alone
 
 
 @dataclass(frozen=True, slots=True)
 class Loan:
-    """What a worker takes from a share beside a state's home: names of files, relative to a data folder."""
+    """What a worker takes from a share beside a state's home: files, relative to a data folder."""
 
     share: str
     run: str  # the folder of the share where this run's homes are, apart from those of a run on another machine
     polls: Sums  # ledgers of polls
-    files: tuple[str, ...]
+    files: Sums
 
 
 def lend(order: Order, *, away: bool) -> dict[str, Loan | None]:
@@ -41,10 +41,11 @@ def lend(order: Order, *, away: bool) -> dict[str, Loan | None]:
         names = sorted({name for needs in files.values() for name in needs})
         for below in ("raw", STAGING):
             share.give(this.settings.data, (name for name in names if name.startswith(f"{below}/")), below=below)
+        sums = {name: sha256_of(this.settings.data / name) for name in names}
         polls = share.within(run).give_ledgers(this.settings.raw, RAW, below="raw")
         for uf in order.ufs:
             share.within(run).give_home(this.settings.data, str(state_of(order, uf).home))
-    return {uf: Loan(url, run, polls, needs) for uf, needs in files.items()}
+    return {uf: Loan(url, run, polls, {name: sums[name] for name in needs}) for uf, needs in files.items()}
 
 
 def needed(this: Run) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -178,7 +179,7 @@ def test_a_file_whose_name_leads_out_of_its_release_is_refused(url: str, tmp_pat
         told["releases"][first][name] = hashlib.sha256(b"x").hexdigest()
         share.write(f"{HOME}/current", json.dumps(told).encode())
         with pytest.raises(EmancipaError) as refused:
-            share.take(tmp_path / "theirs", [f"../{name}"])
+            share.take(tmp_path / "theirs", {f"../{name}": hashlib.sha256(b"x").hexdigest()})
     assert refused.value.what == "a name leads out of its folder"
     with pytest.raises(EmancipaError) as refused:
         take(url, tmp_path / "theirs")
@@ -251,7 +252,7 @@ def test_files_are_given_and_taken_once(url: str, tmp_path: Path) -> None:
         with opened(url) as share:
             share.give(ours, [name], below="raw")
             polls = share.give_ledgers(ours / "raw", RAW, below="raw")
-            share.take(theirs, [name])
+            share.take(theirs, {name: hashlib.sha256(b"bytes").hexdigest()})
             share.take_ledgers(theirs / "raw", polls, below="raw")
         (ours / name).chmod(0o644)
         (ours / name).write_bytes(b"other")  # of the same size: what is named by its contents is not looked at again
@@ -259,11 +260,39 @@ def test_files_are_given_and_taken_once(url: str, tmp_path: Path) -> None:
     assert len(list(Ledger(theirs / "raw/polls.jsonl").unread())) == 1
 
 
+@pytest.mark.parametrize("change", [b"bites", b"", None], ids=["of the same size", "empty", "lost"])
+@pytest.mark.parametrize("name", ["raw/blobs/aa/aa11", "staging/staging.x__y/aa11.parquet"])
+def test_a_lent_file_that_changed_on_the_way_is_refused_and_goes_out_again(
+    url: str, tmp_path: Path, name: str, change: bytes | None
+) -> None:
+    ours, theirs, below = tmp_path / "ours", tmp_path / "theirs", name.partition("/")[0]
+    (ours / name).parent.mkdir(parents=True)
+    (ours / name).write_bytes(b"bytes")
+    sums = {name: hashlib.sha256(b"bytes").hexdigest()}
+    with opened(url) as share:
+        share.give(ours, sums, below=below)
+        remote = f"{share.root}/{name}"
+        _ = share.fs.rm_file(remote) if change is None else share.fs.pipe_file(remote, change)
+        with pytest.raises(EmancipaError) as refused:
+            share.take(theirs, sums)
+        assert (refused.value.what, refused.value.where) == (
+            "a file did not come whole",
+            f"EMANCIPA_SHARE, {remote}",
+        )
+        assert not (theirs / name).exists()
+        share.give(ours, sums, below=below)
+        share.take(theirs, sums)
+    assert (theirs / name).read_bytes() == b"bytes"
+
+
 @pytest.mark.parametrize(
     ("url", "says"),
     [("s3://bucket/emancipa", "s3fs"), ("nowhere://x", "not known"), ("file:///nowhere/emancipa", "No such file")],
 )
-def test_a_share_that_cannot_be_used_says_why(url: str, says: str, tmp_path: Path) -> None:
+def test_a_share_that_cannot_be_used_says_why(
+    url: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)  # as where it is not installed
     published(tmp_path, 1)
     with pytest.raises(UsageError, match=says) as told, opened(url) as share:
         share.give_home(tmp_path, HOME)

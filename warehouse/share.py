@@ -51,13 +51,16 @@ class Share:
             if local.exists() and sizes.get(remote) != local.stat().st_size:
                 self._write(remote, partial(self.fs.put_file, str(local)))
 
-    def take(self, data: Path, names: Iterable[str]) -> None:
-        """The same, where they are not at hand."""
-        for name in names:
-            local = _inside(data, name)
-            if not local.exists():
-                with _aside(local) as aside:
-                    self.fs.get_file(f"{self.root}/{name}", str(aside))
+    def take(self, data: Path, sums: Sums) -> None:
+        """The same, where they are not at hand. One that is not whole is refused, and removed: it goes out again."""
+        for name, sha256 in sums.items():
+            if not _inside(data, name).exists():
+                try:
+                    self._take_whole(self.root, data, {name: sha256})
+                except EmancipaError:
+                    with suppress(OSError):
+                        self.fs.rm_file(f"{self.root}/{name}")
+                    raise
 
     def give_ledgers(self, folder: Path, names: Iterable[str], *, below: str) -> Sums:
         """Ledgers as they are now, also one that is not there yet; what was given before stays beside them."""
@@ -71,7 +74,7 @@ class Share:
     def take_ledgers(self, folder: Path, sums: Sums, *, below: str) -> None:
         """Ledgers as they were given. Raises EmancipaError, naming one that is not whole."""
         for name, sha256 in sums.items():
-            self._take_whole(f"{below}/{sha256}", folder, {name: sha256})
+            self._take_whole(f"{self.root}/{below}/{sha256}", folder, {name: sha256})
 
     def write(self, name: str, contents: bytes) -> None:
         """One small file, as it is now."""
@@ -103,7 +106,7 @@ class Share:
             files = [str(path.relative_to(whole)) for path in sorted(whole.rglob("*")) if path.is_file()]
             below = f"{home}/{publish.RELEASES}/{found}"
             self.give(data, (f"{below}/{name}" for name in files), below=below)
-            releases[found] = {name: _sha256(whole / name) for name in files}
+            releases[found] = {name: sha256_of(whole / name) for name in files}
         ledgers = self.give_ledgers(folder, LEDGERS, below=home)
         self.write(f"{home}/{publish.CURRENT}", json.dumps({"releases": releases, "ledgers": ledgers}).encode())
 
@@ -141,18 +144,18 @@ class Share:
     def _take_release(self, home: str, aside: Path, found: str, sums: Sums) -> None:
         if not _is_release(found):
             raise _refused("not the name of a release", f"{self.root}/{home}/{publish.CURRENT}: {found}")
-        below = f"{home}/{publish.RELEASES}/{found}"
-        self._take_whole(below, aside / found, sums)
+        whole = f"{self.root}/{home}/{publish.RELEASES}/{found}"
+        self._take_whole(whole, aside / found, sums)
         if release.contents_hash(aside / found) != publish.read_manifest(aside / found)["contents_hash"]:
-            raise _refused("a release is not what it says", f"{self.root}/{below}")
+            raise _refused("a release is not what it says", whole)
 
-    def _take_whole(self, below: str, folder: Path, sums: Sums) -> None:
+    def _take_whole(self, remote: str, folder: Path, sums: Sums) -> None:
         for name, sha256 in sums.items():
             with _aside(_inside(folder, name)) as aside:
                 with suppress(FileNotFoundError):
-                    self.fs.get_file(f"{self.root}/{below}/{name}", str(aside))
-                if not aside.is_file() or _sha256(aside) != sha256:
-                    raise _refused("a file did not come whole", f"{self.root}/{below}/{name}")
+                    self.fs.get_file(f"{remote}/{name}", str(aside))
+                if not aside.is_file() or sha256_of(aside) != sha256:
+                    raise _refused("a file did not come whole", f"{remote}/{name}")
 
 
 def _refused(what: str, name: str) -> EmancipaError:
@@ -188,7 +191,8 @@ def _is_release(name: str) -> bool:
         return False
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Of a file's contents."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -207,5 +211,5 @@ def opened(url: str) -> Iterator[Share]:
         raise UsageError(
             f"the share cannot be used: {type(error).__name__}: {error}",
             where="EMANCIPA_SHARE",
-            action="see warehouse/share.py for its form",
+            action="see that it answers and may be written to; warehouse/share.py tells its form",
         ) from error
