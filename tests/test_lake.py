@@ -1,5 +1,7 @@
-"""The marts in a DuckLake. Its extension fits DuckDB 1.5.5 today: with another, what is tested is that it is said."""
+"""The marts in a DuckLake. Its extension fits DuckDB 1.5.5 today: with another, that is said, and a file stands in."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from flows.cli import call
 from transforms.errors import UsageError
 from transforms.schema import Column, Kind, Table
 from warehouse import lake
+from warehouse.ddl import literal
 
 NOW = datetime(2026, 11, 30, 5, tzinfo=UTC)
 AREA = Column("area_id", Kind.CODE, "Code of the area.", "Área")
@@ -48,8 +51,19 @@ def test_without_the_extension_it_is_said_before_any_work(
     assert not (tmp_path / "data" / "sample" / "raw" / "polls.jsonl").exists()
 
 
-@pytest.mark.skipif(not LOADS, reason="needs DuckDB's extension ducklake")
-def test_a_state_s_rows_are_replaced_and_those_of_others_left_alone(tmp_path: Path) -> None:
+@contextmanager
+def of_a_file(catalogue: str, _data: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """In place of a lake: a DuckDB file, which takes the same statements."""
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH {literal(catalogue)} AS lake; USE lake")
+        yield connection
+
+
+def test_a_state_s_rows_are_replaced_and_those_of_others_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not LOADS:
+        monkeypatch.setattr(lake, "opened", of_a_file)
     catalogue, data = str(tmp_path / "catalogue.ducklake"), tmp_path / "lake"
     first = release(tmp_path, "r1", area_id=["320500205", "320500210"])
     second = release(tmp_path, "r2", area_id=["320500205"], rank=[1])

@@ -106,7 +106,7 @@ def _prepare(lake: duckdb.DuckDBPyConnection, marts: list[Table], release: Path,
         name = quoted(table.schema_name, table.short_name)
         if table.name not in known:
             lake.execute(f"CREATE TABLE {name} (screened_uf VARCHAR, release VARCHAR, {', '.join(columns)})")
-            lake.execute("\n".join(comments(table, "TABLE")))
+            lake.execute(comments(table))
         for column in columns if table.name in known else ():
             lake.execute(f"ALTER TABLE {name} ADD COLUMN IF NOT EXISTS {column}")
     return True
