@@ -115,7 +115,7 @@ def partly_covered(frames: Frames) -> pl.LazyFrame:
 
 
 def stale(frames: Frames) -> pl.LazyFrame:
-    """Sources whose last good answer is older than their cadence allows."""
-    return (
-        frames[FRESHNESS].filter("is_stale").select("source", "age_days", "stale_after", "last_outcome").sort("source")
-    )
+    """Sources whose last good answer is older than their cadence allows, or that never gave one."""
+    last = pl.coalesce(pl.format("last answered {} days ago", "age_days"), pl.lit("has never answered"))
+    of = frames[FRESHNESS].filter("is_stale").with_columns(last.alias("answered"))
+    return of.select("source", "answered", "stale_after", "last_outcome").sort("source")

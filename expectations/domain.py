@@ -266,7 +266,7 @@ TRUTHS = (
         "warning",
         (coverage.FRESHNESS,),
         coverage.stale,
-        "{source} last answered {age_days} days ago (stale after {stale_after})",
+        "{source} {answered} (stale after {stale_after} days)",
         "the figures may no longer be what the source says",
         "emancipa status tells what it answered; emancipa fetch tries again",
     ),

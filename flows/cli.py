@@ -2,8 +2,9 @@
 
 A verb imports what it needs when it is called: `--help` and the light ones do not wait for the heavy.
 
-Exit codes: 0 published or nothing new · 1 a bug · 2 usage or a bad input file · 3 checks refused · 4 a source is
-unavailable and nothing usable is at hand · 5 a source changed its layout · 6 another run holds the lock.
+Exit codes: 0 published or nothing new · 1 a bug, or a disk or share that fails · 2 usage or a bad input file ·
+3 checks refused · 4 a source is unavailable and nothing usable is at hand · 5 a source changed its layout · 6 another
+run holds the lock.
 """
 
 import os

@@ -363,3 +363,17 @@ def test_a_query_that_cannot_be_run_is_an_error(tmp_path: Path) -> None:
     duckdb.connect(str(tmp_path / "w.duckdb")).close()
     (found,) = build.findings(tmp_path / "w.duckdb", {"q": f"{header}SELECT nothing"})
     assert of_query(found.name, found.header, found.rows, found.error).error.startswith("Binder Error")
+
+
+def test_a_source_that_never_answered_has_no_age() -> None:
+    fresh = pl.LazyFrame(
+        {
+            "source": ["b", "a"],
+            "age_days": [41, None],
+            "stale_after": [40, 40],
+            "last_outcome": ["ok", "failed"],
+            "is_stale": [True, True],
+        }
+    )
+    told = coverage.stale({coverage.FRESHNESS: fresh}).select("source", "answered").collect()
+    assert told.rows() == [("a", "has never answered"), ("b", "last answered 41 days ago")]

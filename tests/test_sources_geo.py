@@ -107,7 +107,11 @@ def test_areas_that_do_not_add_up_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_district_without_an_area_leaves_the_others_to_add_up(tmp_path: Path) -> None:
-    two = {"CD_DIST": ["320010205", "320010210"], "NM_DIST": ["Afonso Cláudio", "Fazenda"], "AREA_KM2": [115.8, np.nan]}
+    two: dict[str, list[Any]] = {
+        "CD_DIST": ["320010205", "320010210"],
+        "NM_DIST": ["Afonso Cláudio", "Fazenda"],
+        "AREA_KM2": [115.8, np.nan],
+    }
     shapes = [SQUARE, shapely.box(-40.9, -20, -40.8, -19.9)]
     mesh = ibge_district_mesh.parse_district(io.BytesIO(layer(tmp_path / "ES.gpkg", two, shapes)))
     assert mesh["area_km2"].to_list() == [115.8, None]

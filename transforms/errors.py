@@ -5,7 +5,10 @@ Anything else that escapes is a bug (exit 1).
 
 
 class EmancipaError(Exception):
-    """Base of all expected failures. `where` names source, file, line or code; `action` is the next step."""
+    """Base of all expected failures; itself, one of the machine: a disk, a share, a damaged file.
+
+    `where` names source, file, line or code; `action` is the next step.
+    """
 
     exit_code = 1
 
