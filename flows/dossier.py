@@ -66,8 +66,18 @@ def _rule_set(manifest: Mapping[str, Any], name: str | None) -> RuleSet:
     made_with = {each["id"]: each["sha256"] for each in manifest["rule_sets"]}
     asked = name or next(iter(made_with))
     action = f"the release's are {', '.join(made_with)} (one of your own by its file); or run again with --rules"
-    if asked not in {*made_with, *rule_files.shipped()} and Path(asked).suffix != ".toml":
-        raise UsageError(f"the release was not made with {asked!r}", where="--rules", action=action)
+    shipped = rule_files.shipped()
+    if asked not in shipped and Path(asked).suffix != ".toml":
+        if asked not in made_with:
+            raise UsageError(f"the release was not made with {asked!r}", where="--rules", action=action)
+        # The release keeps the name and the hash of a user's own rule set, not its text.
+        raise UsageError(
+            f"the release's {'' if name else 'first '}rule set, {asked}, is a file of yours",
+            where="--rules",
+            action="; or ".join(
+                ["give it: --rules FILE", *(f"--rules {each}" for each in made_with if each in shipped)]
+            ),
+        )
     (file,) = rule_files.read([asked])
     if made_with.get(file.rule_set.id) != file.sha256:
         raise UsageError(

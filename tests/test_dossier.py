@@ -39,6 +39,16 @@ def written(released: Released, area: str, folder: Path) -> Path:
     return folder / f"dossie-{area}.pdf"
 
 
+def retold(released: Released, folder: Path, **said: Any) -> Path:
+    """The data folder of a copy of the release whose release.json says otherwise."""
+    data = folder / "data"
+    shutil.copytree(released.data, data / "sample", symlinks=True, ignore=shutil.ignore_patterns("raw", "staging"))
+    path = (data / "sample/current/release.json").resolve()
+    path.chmod(0o644)
+    path.write_text(json.dumps({**released.manifest, **said}), encoding="utf-8")
+    return data
+
+
 def told(path: Path) -> str:
     """The text of a PDF, each run of white space one space."""
     text = subprocess.run(["pdftotext", "-layout", path, "-"], check=True, capture_output=True).stdout.decode()
@@ -122,15 +132,23 @@ def test_a_folder_or_a_rule_set_that_is_not_there_is_said_so(
 
 
 def test_a_source_that_is_no_more_is_passed_over(released: Released, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    shutil.copytree(released.data, data / "sample", symlinks=True, ignore=shutil.ignore_patterns("raw", "staging"))
-    path = (data / "sample/current/release.json").resolve()
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    manifest["snapshots"].append({**manifest["snapshots"][0], "source": "ibge_gazetteer"})
-    path.chmod(0o644)
-    path.write_text(json.dumps(manifest), encoding="utf-8")
+    snapshots = released.manifest["snapshots"]
+    data = retold(released, tmp_path, snapshots=[*snapshots, {**snapshots[0], "source": "ibge_gazetteer"}])
     target = str(tmp_path / "it.pdf")
     assert call(["dossier", ELIGIBLE, "--data", str(data), "--sample", "--output", target]) == 0
+
+
+@pytest.mark.parametrize(("asked", "which"), [([], "first "), (["--rules", "meu_estado"], "")])
+def test_a_rule_set_of_the_users_own_is_asked_for_by_its_file(
+    released: Released, tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: list[str], which: str
+) -> None:
+    own = {"id": "meu_estado", "sha256": "ab" * 32}
+    data = retold(released, tmp_path, rule_sets=[own, *released.manifest["rule_sets"]])
+    assert call(["dossier", ELIGIBLE, "--data", str(data), "--sample", *asked]) == 2
+    assert capsys.readouterr().err == (
+        f"error: the release's {which}rule set, meu_estado, is a file of yours [--rules]\n"
+        "  → give it: --rules FILE; or --rules lc_1_1967\n"
+    )
 
 
 @pytest.fixture(scope="module")
