@@ -32,7 +32,8 @@ def of_run(outcome: "Outcome", *, as_json: bool) -> None:
     with warehouse.connect(outcome.folder.parent.parent, outcome.release) as database:
         ranking = database.sql("SELECT * FROM mart.eligibility ORDER BY rule_set, rank, area_id").pl()
         pending = database.sql(
-            "SELECT requirement, ask, count(*) AS areas FROM mart.pending GROUP BY ALL ORDER BY areas DESC, requirement"
+            """SELECT requirement, ask, count(DISTINCT area_id) AS areas FROM mart.pending
+               GROUP BY ALL ORDER BY areas DESC, requirement, ask"""
         ).pl()
     counts = dict(ranking.group_by("status").len().iter_rows())
     summary = {

@@ -261,6 +261,17 @@ def test_rollback_goes_one_back_or_where_it_is_told_and_is_recorded(tmp_path: Pa
     assert publish.history(tmp_path)[3].reason == "wrong figures"
 
 
+def test_rollback_passes_over_what_was_rolled_back_from(tmp_path: Path) -> None:
+    first, second = (release(tmp_path, figure, NOW + timedelta(days=figure)) for figure in (1, 2))
+    assert publish.rollback(tmp_path, now=NOW + timedelta(days=3), reason="wrong figures") == first
+    third = release(tmp_path, 3, NOW + timedelta(days=4))
+    assert publish.rejected(tmp_path) == {second}
+    assert publish.rollback(tmp_path, now=NOW + timedelta(days=5)) == first
+    assert publish.rollback(tmp_path, second, now=NOW + timedelta(days=6)) == second  # asked for, it is good again
+    assert publish.rollback(tmp_path, third, now=NOW + timedelta(days=7)) == third
+    assert publish.rollback(tmp_path, now=NOW + timedelta(days=8)) == second
+
+
 def test_an_older_release_opens_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, _ = (release(tmp_path, figure, NOW + timedelta(days=figure)) for figure in (1, 2))
     monkeypatch.setenv("EMANCIPA_DATA", str(tmp_path))

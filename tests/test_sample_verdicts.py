@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
+
+from flows import releasing
+from tests import assembly
 
 Rows = list[dict[str, str]]
 
@@ -90,3 +94,14 @@ def test_two_areas_of_vila_velha_cannot_both_leave(export: Path) -> None:
         "320520015": "320520020",
         "320520020": "320520015",
     }
+
+
+def test_the_key_of_every_table_and_view_is_unique() -> None:
+    keys = {table.name: ", ".join(table.key) for table in releasing.every_table() if table.key}
+    with duckdb.connect(str(assembly.sample().folder / "emancipa.duckdb"), read_only=True) as database:
+        listed = database.sql("SELECT table_schema || '.' || table_name FROM information_schema.tables").fetchall()
+        present = keys.keys() & {name for (name,) in listed}
+        ask = "SELECT 1 FROM {} GROUP BY {} HAVING count(*) > 1"
+        doubled = [name for name in sorted(present) if database.sql(ask.format(name, keys[name])).fetchall()]
+    assert {"mart.lineage", "core.area_measure", "mart.ranking"} <= present
+    assert doubled == []

@@ -130,11 +130,13 @@ def place(data: Path, folder: Path, release: str, *, step: Callable[[str], objec
 
 
 def rollback(data: Path, release: str | None = None, *, now: datetime, reason: str = "") -> str:
-    """Point `current` at another release (default: the one before it), and record it. Returns its id."""
+    """Point `current` at another release, and record it: by default the newest before it that nobody rolled back from.
+    Returns its id.
+    """
     with held(data, now=now):
         clean(data)
         at_hand, previous = releases(data), current(data)
-        older = [found for found in at_hand if previous and found < previous]
+        older = [found for found in at_hand if previous and found < previous and found not in rejected(data)]
         target = release or (older[-1] if older else None)
         if target is None or target not in at_hand:
             raise UsageError(
@@ -217,6 +219,16 @@ def withdrawn(data: Path) -> dict[str, Event]:
         elif event.previous:
             found[event.previous] = event
         found.pop(event.release, None)
+    return found
+
+
+def rejected(data: Path) -> set[str]:
+    """The releases that were ever rolled back from, and not returned to."""
+    found: set[str] = set()
+    for event in history(data):
+        if event.event == "rolled_back" and event.previous and event.release < event.previous:
+            found.add(event.previous)
+        found.discard(event.release)
     return found
 
 

@@ -60,7 +60,7 @@ def area_measure(
     words = joined.group_by("area_id", "measure").agg(
         pl.col("unit").first(),
         weakest(pl.col("evidence")),
-        *(pl.col(text).drop_nulls().unique().sort().str.join("|").replace("", None).alias(text) for text in texts),
+        *(_each_once(text) for text in texts),
     )
     rows = long.join(words, on=["area_id", "measure"], how="left", validate="1:1")
     rows = rows.join(_certified_words(certificates, simulated), on=["area_id", "measure"], how="left", validate="1:1")
@@ -71,6 +71,12 @@ def area_measure(
     ]
     gap = pl.when(~is_certified).then("gap").alias("gap")
     return TABLE.conform(rows.with_columns(*replaced, gap))
+
+
+def _each_once(text: str) -> pl.Expr:
+    """Lists parted by | as one list, what several of them name once."""
+    named = pl.col(text).drop_nulls().str.split("|").list.explode().unique().sort()
+    return named.str.join("|").replace("", None).alias(text)
 
 
 def _certified_words(certificates: pl.DataFrame, simulated: frozenset[str]) -> pl.DataFrame:
