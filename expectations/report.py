@@ -18,7 +18,7 @@ from transforms.schema import Column, Kind, Table
 CHECK_RESULT = Table(
     name="meta.check_result",
     title="Resultados das verificações",
-    grain="one check of one table or column in this release's gate",
+    grain="One check of one table or column in this release's gate",
     key=("check_name", "table_name", "column_name"),
     columns=(
         *CHECKED,

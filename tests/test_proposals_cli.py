@@ -105,7 +105,7 @@ def test_the_exports_have_a_row_per_proposal_rule_set_and_stage(data: Path) -> N
     assert len(machine) == len(assembly) == 12 * 2 * 10
     assert {row["is_simulated"] for row in machine} == {"true"}
     late = next(row for row in assembly if row["Proposta"] == "P03" and row["Etapa"] == "informações dos órgãos")
-    assert (late["Situação"], late["Prazo"], late["Dias restantes"]) == ("vencida", "2026-10-09", "-52")
+    assert (late["Situação"], late["Prazo"], late["Dias restantes"]) == ("vencida", "09/10/2026", "-52")
     assert late["Próximo passo"] == "cobrar: TRE; cobrar: Secretaria da Fazenda do Estado"
 
 

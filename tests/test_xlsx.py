@@ -4,7 +4,7 @@ import csv
 import shutil
 import subprocess
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -121,16 +121,16 @@ def compare(found: list[list[tuple[str, str]]], table: Table, rows: pl.DataFrame
                 assert (kind, cell) == ("", "")
             elif is_number(column):
                 assert (kind, Decimal(cell)) == ("n", Decimal(value))
+            elif isinstance(value, date):
+                assert (kind, date(1899, 12, 30) + timedelta(int(cell))) == ("n", value)
             else:
                 assert (kind, cell) == ("s", in_words(column, value))
 
 
-def in_words(column: Column, value: str | bool | date) -> str:
+def in_words(column: Column, value: str | bool) -> str:
     """A value that is no figure, as its cell has it."""
     if isinstance(value, bool):
         return "sim" if value else "não"
-    if isinstance(value, date):
-        return value.isoformat()
     if column.name == PERIOD:
         return "|".join("/".join(reversed(period.split("-"))) for period in value.split("|"))
     return sentence(value) if is_worded(column) else value

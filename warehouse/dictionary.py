@@ -52,7 +52,8 @@ ENGLISH = Language(
     preface=(
         "Every table and view of `emancipa.duckdb`, written by `emancipa dictionary` from the declarations: change "
         "those, not this file. `mart.*` is the stable contract. Moments are UTC. Codes are text. "
-        "Parquet copies have the same columns."
+        "Parquet copies have the same columns. A staging table of polygons, or of more than a million rows, is in "
+        "neither: release.json names it in `not_published`."
     ),
     key="Key",
     warning="Warning",
@@ -73,7 +74,8 @@ PORTUGUESE = Language(
     preface=(
         "Todas as tabelas e visões de `emancipa.duckdb`, escritas por `emancipa dictionary` a partir das declarações: "
         "altere-as, e não este arquivo. `mart.*` é o contrato estável. Momentos em UTC. Códigos são texto. "
-        "As descrições completas, em inglês, estão em `dictionary.md` e nos comentários do banco."
+        "Uma tabela de staging de polígonos, ou de mais de um milhão de linhas, não entra: release.json a nomeia em "
+        "`not_published`. As descrições completas, em inglês, estão em `dictionary.md` e nos comentários do banco."
     ),
     key="Chave",
     warning="Atenção",

@@ -16,7 +16,7 @@ from transforms.sources.inputs_candidates import FORM
 TABLE = Table(
     name="core.area",
     title="Áreas",
-    grain="one row per candidate area: each district but seats, and each area of candidates.csv",
+    grain="One row per candidate area: each district but seats, and each area of candidates.csv",
     key=("area_id",),
     columns=(
         AREA,
@@ -30,7 +30,7 @@ TABLE = Table(
 AREA_DISTRICT = Table(
     name="core.area_district",
     title="Distritos das áreas",
-    grain="one row per district of each area",
+    grain="One row per district of each area",
     key=("area_id", "district_code"),
     columns=(AREA, DISTRICT, MUNICIPALITY),
     may_be_empty=True,

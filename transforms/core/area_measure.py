@@ -14,7 +14,7 @@ from transforms.schema import Table
 TABLE = Table(
     name="core.area_measure",
     title="Medidas das áreas",
-    grain="one row per area and measure",
+    grain="One row per area and measure",
     key=("area_id", "measure"),
     columns=(AREA, *SHAPE),
     may_be_empty=True,

@@ -14,7 +14,7 @@ from transforms.sources import Scope
 TABLE = Table(
     name="core.district",
     title="Distritos",
-    grain="one row per district of the state, known to the localities list or to the census",
+    grain="One row per district of the state, known to the localities list or to the census",
     key=("district_code",),
     columns=(
         DISTRICT,

@@ -24,7 +24,7 @@ def _brl(name: str, description: str, label: str) -> Column:
 TABLE = Table(
     name="core.district_collection",
     title="Arrecadação estadual por distrito",
-    grain="one row per district of the state, in the last closed fiscal year",
+    grain="One row per district of the state, in the last closed fiscal year",
     key=("district_code",),
     columns=(
         DISTRICT,

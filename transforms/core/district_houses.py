@@ -32,7 +32,7 @@ METHODS = {
 TABLE = Table(
     name="core.district_houses",
     title="Casas no centro urbano por distrito",
-    grain="one row per district of the state",
+    grain="One row per district of the state",
     key=("district_code",),
     columns=(
         DISTRICT,

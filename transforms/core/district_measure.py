@@ -31,7 +31,7 @@ SHAPE = (MEASURE, LOW, VALUE, HIGH, UNIT, EVIDENCE, METHOD, SOURCE, REFERENCE_PE
 TABLE = Table(
     name="core.district_measure",
     title="Medidas dos distritos",
-    grain="one row per district and measure",
+    grain="One row per district and measure",
     key=("district_code", "measure"),
     columns=(DISTRICT, *SHAPE),
 )

@@ -13,7 +13,7 @@ from transforms.schema import Column, Kind, Table, Unit
 TABLE = Table(
     name="core.district_population",
     title="População dos distritos",
-    grain="one row per district of the state",
+    grain="One row per district of the state",
     key=("district_code",),
     columns=(
         DISTRICT,

@@ -8,7 +8,7 @@ from transforms.schema import Column, Kind, Table, Unit
 TABLE = Table(
     name="core.municipality",
     title="Municípios",
-    grain="one row per município of the state",
+    grain="One row per município of the state",
     key=("municipality_code",),
     columns=(
         MUNICIPALITY,

@@ -19,7 +19,7 @@ from transforms.sources.inputs_collections import FORM, QUALITIES, TOTAL
 TABLE = Table(
     name="core.municipality_collection",
     title="Arrecadação estadual por município",
-    grain="one row per município that the treasury's file covers, in the last closed fiscal year",
+    grain="One row per município that the treasury's file covers, in the last closed fiscal year",
     key=("municipality_code",),
     columns=(
         MUNICIPALITY,

@@ -13,7 +13,7 @@ from transforms.schema import Column, Kind, Table, Unit
 TABLE = Table(
     name="core.neighbour",
     title="Distritos vizinhos",
-    grain="one row per ordered pair of districts that touch: each pair stands both ways round",
+    grain="One row per ordered pair of districts that touch: each pair stands both ways round",
     key=("district_code", "neighbour_code"),
     columns=(
         DISTRICT,

@@ -38,7 +38,7 @@ PLACE = Column(
 TABLE = Table(
     name="core.polling_place",
     title="Locais de votação",
-    grain="one row per polling place (município, zone, place) with registered sections",
+    grain="One row per polling place (município, zone, place) with registered sections",
     key=("municipality_code", "zone", "place"),
     columns=(
         MUNICIPALITY,

@@ -31,7 +31,7 @@ def _voters(name: str, description: str, label: str) -> Column:
 TABLE = Table(
     name="core.proposal",
     title="Propostas",
-    grain="one row per petition of the state that had begun by the date of the run",
+    grain="One row per petition of the state that had begun by the date of the run",
     key=("proposal_id",),
     columns=(
         PROPOSAL,
@@ -49,7 +49,7 @@ TABLE = Table(
 EVENT = Table(
     name="core.proposal_event",
     title="Eventos das propostas",
-    grain="one row per event of a proposal of the state, with its figures",
+    grain="One row per event of a proposal of the state, with its figures",
     key=("proposal_id", "line"),
     order=("proposal_id", "date", "line"),
     columns=(

@@ -10,7 +10,7 @@ from transforms.sources import Scope
 TABLE = Table(
     name="core.state",
     title="Estado",
-    grain="one row per state of the run",
+    grain="One row per state of the run",
     key=("uf",),
     columns=(
         UF,

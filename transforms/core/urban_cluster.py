@@ -19,7 +19,7 @@ from transforms.schema import Column, Kind, Table
 TABLE = Table(
     name="core.urban_cluster",
     title="Centros urbanos",
-    grain="one row per urban centre",
+    grain="One row per urban centre",
     key=("cluster_id",),
     columns=(
         CLUSTER,

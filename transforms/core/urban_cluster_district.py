@@ -57,7 +57,7 @@ HIGH = _houses("high", "Private dwellings of every sector it touches.", "Casas (
 TABLE = Table(
     name="core.urban_cluster_district",
     title="Centros urbanos por distrito",
-    grain="one row per urban centre and district it lies in",
+    grain="One row per urban centre and district it lies in",
     key=("cluster_id", "district_code"),
     columns=(
         CLUSTER,

@@ -31,7 +31,7 @@ def _figure(name: str, unit: Unit, label: str) -> Column:
 TABLE = Table(
     name="mart.eligibility",
     title="Elegibilidade",
-    grain="one row per area and rule set, in rank order",
+    grain="One row per area and rule set, in rank order",
     key=("rule_set", "area_id"),
     order=("rule_set", "rank", "area_id"),
     columns=(

@@ -13,7 +13,7 @@ from transforms.schema import Column, Kind, Table, Unit
 TABLE = Table(
     name="mart.joint_departure",
     title="Saídas conjuntas",
-    grain="one row per rule set, município with several viable areas, and maximal set of them that can leave together",
+    grain="One row per rule set, município with several viable areas, and maximal set of them that can leave together",
     key=("rule_set", "municipality_code", "area_ids"),
     columns=(
         RULE_SET,

@@ -8,7 +8,7 @@ from transforms.schema import Column, Kind, Table
 TABLE = Table(
     name="mart.no_candidate",
     title="Municípios sem candidatos",
-    grain="one row per município none of whose districts can be raised to município by itself",
+    grain="One row per município none of whose districts can be raised to município by itself",
     key=("municipality_code",),
     columns=(UF, MUNICIPALITY, MUNICIPALITY_NAME, Column("reason", Kind.TEXT, "Why there is none.", "Motivo")),
     may_be_empty=True,

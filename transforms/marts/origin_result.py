@@ -21,7 +21,7 @@ def _figure(name: str, description: str, label: str) -> Column:
 TABLE = Table(
     name="mart.origin_result",
     title="Municípios de origem",
-    grain="one row per area, rule set, município of origin and requirement of the area itself",
+    grain="One row per area, rule set, município of origin and requirement of the area itself",
     key=("rule_set", "area_id", "municipality_code", "requirement"),
     columns=(
         RULE_SET,

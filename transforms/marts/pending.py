@@ -10,7 +10,7 @@ from transforms.schema import Column, Kind, Table
 TABLE = Table(
     name="mart.pending",
     title="Pendências",
-    grain="one row per undetermined requirement I to IV of every area that is not ineligible",
+    grain="One row per undetermined requirement I to IV of every area that is not ineligible",
     key=("rule_set", "area_id", "requirement"),
     columns=(
         RULE_SET,

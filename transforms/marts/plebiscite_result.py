@@ -20,7 +20,7 @@ def _needed(name: str, description: str, label: str) -> Column:
 TABLE = Table(
     name="mart.plebiscite_result",
     title="Resultado dos plebiscitos",
-    grain="one row per proposal, rule set and area voted",
+    grain="One row per proposal, rule set and area voted",
     key=("rule_set", "proposal_id", "held_on", "area_voted"),
     columns=(
         RULE_SET,

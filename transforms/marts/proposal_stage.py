@@ -37,7 +37,7 @@ def _day(name: str, description: str, label: str) -> Column:
 TABLE = Table(
     name="mart.proposal_stage",
     title="Andamento das propostas por etapa",
-    grain="one row per proposal, rule set and stage, in the order of the law's articles",
+    grain="One row per proposal, rule set and stage, in the order of the law's articles",
     key=("rule_set", "proposal_id", "stage"),
     order=("rule_set", "proposal_id", "stage_number", "stage"),
     columns=(

@@ -15,7 +15,7 @@ from transforms.schema import Column, Kind, Table, Unit
 TABLE = Table(
     name="mart.rule_arm",
     title="Limites das regras",
-    grain="one row per comparison of a requirement; a requirement is met when any of its comparisons is",
+    grain="One row per comparison of a requirement; a requirement is met when any of its comparisons is",
     key=("rule_set", "requirement", "arm", "region"),
     columns=(
         RULE_SET,

@@ -20,7 +20,7 @@ from transforms.schema import Column, Kind, Table, Unit
 TABLE = Table(
     name="mart.sensitivity",
     title="Sensibilidade",
-    grain="one row per area and rule set: the smallest change of one figure that changes its status",
+    grain="One row per area and rule set: the smallest change of one figure that changes its status",
     key=("rule_set", "area_id"),
     columns=(
         RULE_SET,

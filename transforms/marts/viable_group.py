@@ -31,7 +31,7 @@ def _list(name: str, description: str, label: str) -> Column:
 TABLE = Table(
     name="mart.viable_group",
     title="Grupos viáveis",
-    grain="one row per rule set and smallest contiguous set of two districts or more that fails nothing, in rank order",
+    grain="One row per rule set and smallest contiguous set of two districts or more that fails nothing, in rank order",
     key=("rule_set", "district_codes"),
     order=("rule_set", "rank", "district_codes"),
     columns=(

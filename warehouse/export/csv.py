@@ -79,10 +79,12 @@ def formula_safe(text: pl.Expr) -> pl.Expr:
 
 
 def _for_excel(column: Column) -> pl.Expr:
-    """A column of texts for people under its Portuguese heading: decimal comma, no formulas."""
+    """A column of texts for people under its Portuguese heading: decimal comma, day first, no formulas."""
     cell = pl.col(column.name)
     if is_number(column):
         cell = cell.str.replace(".", ",", literal=True)
+    elif column.kind is Kind.DATE:
+        cell = cell.str.replace(r"^(\d{4})-(\d\d)-(\d\d)$", "$3/$2/$1")
     elif column.kind is Kind.TEXT:
         cell = formula_safe(cell)
     return cell.alias(column.label)

@@ -88,6 +88,8 @@ def _field(column: Column, *, brazilian: bool) -> dict[str, Any]:
     }
     if brazilian and is_number(column) and column.kind is not Kind.INTEGER:
         field["decimalChar"] = ","
+    if brazilian and column.kind is Kind.DATE:
+        field["format"] = "%d/%m/%Y"
     if column.kind is Kind.BOOLEAN:
         field |= {"trueValues": ["sim" if brazilian else "true"], "falseValues": ["não" if brazilian else "false"]}
     if constraints := _constraints(column, translated=brazilian and is_worded(column)):

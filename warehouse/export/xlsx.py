@@ -7,7 +7,7 @@ made.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ NAMED = "area_name"  # columns up to this one stay in view
 LONGEST_TITLE, LONGEST_CELL = 31, 32_767  # characters, Excel's own limits: it opens no book with more
 TITLES: Mapping[str, str] = {"mart.proposal_stage": "Propostas"}  # where the table's own title would be cut
 WIDEST, LINE = 46, 15.5  # characters, points
+DAY, DAY_ZERO = "dd/mm/yyyy", date(1899, 12, 30)  # a day is the number of days since then
 NOTES = (30, 92, 13, 26, 68)  # widths of the columns of the notes sheet
 COLOURS: Mapping[str, tuple[str, str]] = {  # background, text: contrast of 7 or more, and apart in grey too
     "eligible": ("#CDE8DF", "#0B4A3C"),
@@ -89,11 +90,14 @@ def _sheet(book: Book, table: Table, frame: pl.DataFrame | pl.LazyFrame, manifes
     """One table: header in view, filters, widths from what it holds, colours for the verdicts."""
     told = in_words(table, stored(table, frame))
     cut = pl.all().str.head(LONGEST_CELL - 1) + "…"  # the CSV has it whole
-    cells = told.select(pl.when(pl.all().str.len_chars() > LONGEST_CELL).then(cut).otherwise(pl.all()))
+    days = [pl.col(column.name).str.to_date() - DAY_ZERO for column in table.columns if column.kind is Kind.DATE]
+    cells = told.select(pl.when(pl.all().str.len_chars() > LONGEST_CELL).then(cut).otherwise(pl.all())).with_columns(
+        day.dt.total_days().cast(pl.String) for day in days
+    )
     title = TITLES.get(table.name, table.title)[:LONGEST_TITLE].rstrip()
     sheet: Sheet = book.file.add_worksheet(title, worksheet_class=Sheet)
     heading = book.format(bold=True, text_wrap=True, valign="top", indent=1, bottom=1, bg_color="#E8ECEB")
-    longest = cells.select(pl.all().str.len_chars().max().fill_null(0)).row(0)
+    longest = told.select(pl.all().str.len_chars().max().fill_null(0)).row(0)
     for place, column in enumerate(table.columns):
         sheet.write_string(0, place, column.label, heading)
         sheet.set_column(place, place, _width(column, longest[place]))
@@ -113,7 +117,9 @@ def _sheet(book: Book, table: Table, frame: pl.DataFrame | pl.LazyFrame, manifes
 
 
 def _style(book: Book, column: Column) -> Format | dict[int, Format]:
-    """Texts as they are; figures with as many decimals as the CSV shows, shares as percentages."""
+    """Texts as they are; days as days; figures with as many decimals as the CSV shows, shares as percentages."""
+    if column.kind is Kind.DATE:
+        return {0: book.format(num_format=DAY)}
     if not is_number(column):
         return book.format(num_format="@", indent=1)
     if column.kind is Kind.RATIO:

@@ -25,7 +25,7 @@ NEAR_M = 50.0  # how much farther than the tolerance a neighbour's own line may 
 VERTICES = Table(
     name="export.limits",
     title="Vértices dos limites",
-    grain="one row per vertex of the outline, ring by ring, clockwise",
+    grain="One row per vertex of the outline, ring by ring, clockwise",
     key=("ring", "vertex"),
     columns=(
         Column("ring", Kind.INTEGER, "Which closed line, the longest first.", "Linha", Unit.COUNT),
