@@ -27,7 +27,8 @@ def diff(data: Path, before: str | None, after: str | None, *, as_json: bool) ->
         if name is not None and name not in at_hand:
             raise UsageError(f"no release {name}", where="diff", action=f"releases at hand: {', '.join(at_hand)}")
     if older is None:
-        terminal.as_json([]) if as_json else terminal.line(f"{newer} is the first release of its state")
+        uf = publish.manifest(data, newer)["uf"]
+        terminal.as_json([]) if as_json else terminal.line(f"{newer} is the first release of {uf}")
         return
     a, b = (differences.read(data / publish.RELEASES / name) for name in (older, newer))
     found = differences.differences(a, b)
