@@ -74,9 +74,9 @@ def area_measure(
 
 
 def _each_once(text: str) -> pl.Expr:
-    """Lists parted by | as one list, what several of them name once."""
-    named = pl.col(text).drop_nulls().str.split("|").list.explode().unique().sort()
-    return named.str.join("|").replace("", None).alias(text)
+    """Lists parted by | as one, in their own order, what several of them name once."""
+    lists = pl.col(text).drop_nulls().unique().sort()
+    return lists.str.split("|").list.explode().unique(maintain_order=True).str.join("|").replace("", None).alias(text)
 
 
 def _certified_words(certificates: pl.DataFrame, simulated: frozenset[str]) -> pl.DataFrame:
