@@ -60,6 +60,13 @@ def state(uf: str) -> State:
     return found
 
 
+def in_state(code: str, state_code: str) -> pl.Expr:
+    """Whether a column's codes of places are of a state. As a range: Parquet tells of each block from where to where
+    its codes go, so that those of other states are not read.
+    """
+    return (pl.col(code) >= state_code) & (pl.col(code) < str(int(state_code) + 1))
+
+
 def check_digit(six_digits: str) -> str:
     """IBGE's check digit: weights 1 2 1 2 1 2, digits of each product summed, complement to ten.
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import polars as pl
 
+from transforms.codes import in_state
 from transforms.core.area import area, area_district
 from transforms.core.area_measure import area_figures, area_measure
 from transforms.core.certificate import checked, counted
@@ -70,7 +71,7 @@ def entities_and_measures(
 
 def entities(staged: Mapping[str, pl.LazyFrame], scope: Scope) -> Frames:
     """Who is who: the state, its municípios, districts and polling places, with the totals that are known of them."""
-    census = _of_state(staged["staging.ibge_census_districts__district"], "district_code", scope)
+    census = staged["staging.ibge_census_districts__district"].filter(in_state("district_code", scope.state_code))
     districts = district(staged["staging.ibge_localities__district"], census, scope)
     estimates = latest_estimates(
         staged["staging.ibge_estimates__period"], staged["staging.ibge_estimates__population"], scope
@@ -111,7 +112,7 @@ def measures(
     districts, population, places = core["core.district"], core["core.district_population"], core["core.polling_place"]
     electorate = district_electorate(places, districts)
     of_sectors = (staged[f"staging.ibge_census_sectors__{name}"] for name in ("sector", "houses"))
-    sectors, in_sectors = (_of_state(rows, "sector_code", scope).collect() for rows in of_sectors)
+    sectors, in_sectors = (rows.filter(in_state("sector_code", scope.state_code)).collect() for rows in of_sectors)
     addresses, mesh = staged["staging.ibge_addresses__cell"], staged["staging.ibge_district_mesh__sector"]
     centres = urban_cluster_district(sectors, in_sectors, addresses, mesh, districts)
     houses = district_houses(centres, sectors, addresses, population, districts)
@@ -163,13 +164,6 @@ def areas_and_figures(
         "core.area_district": members,
         "core.area_measure": area_measure(figures, members, core["core.district_measure"], certified, simulated),
     }, figures
-
-
-def _of_state(rows: pl.LazyFrame, code: str, scope: Scope) -> pl.LazyFrame:
-    """The rows whose code is of the state. As a range: Parquet tells of each block from where to where its codes go,
-    so that those of other states are not read.
-    """
-    return rows.filter(pl.col(code) >= scope.state_code, pl.col(code) < str(int(scope.state_code) + 1))
 
 
 def _gross(revenue: pl.DataFrame) -> Decimal | None:

@@ -136,7 +136,8 @@ def rollback(data: Path, release: str | None = None, *, now: datetime, reason: s
     with held(data, now=now):
         clean(data)
         at_hand, previous = releases(data), current(data)
-        older = [found for found in at_hand if previous and found < previous and found not in rejected(data)]
+        bad = rejected(data)
+        older = [found for found in at_hand if previous and found < previous and found not in bad]
         target = release or (older[-1] if older else None)
         if target is None or target not in at_hand:
             raise UsageError(

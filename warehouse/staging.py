@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
+from transforms.codes import in_state
 from transforms.errors import EmancipaError, SourceChanged, SourceUnsound, UsageError
 from transforms.schema import Kind, Table
 from transforms.sources import Scope, Source, Staged
@@ -124,7 +125,7 @@ def of_state(rows: pl.LazyFrame, table: Table, scope: Scope) -> pl.LazyFrame:
     if "uf" in table.names:
         return rows.filter(pl.col("uf") == scope.uf)
     place = next((name for name in PLACES if name in table.names), None)
-    return rows.filter(pl.col(place).str.starts_with(scope.state_code)) if place else rows
+    return rows.filter(in_state(place, scope.state_code)) if place else rows
 
 
 def published(
